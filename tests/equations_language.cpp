@@ -112,6 +112,24 @@ TEST_CASE("expressions that are no part of the language", "[misuse]") {
   CHECK(shellac::read_equation("equation", sum, &text) == "");
 }
 
+// Each kind once took a time that grew with the square of their number, or doubled with each: processor seconds.
+TEST_CASE("many definitions that use each other are read at once", "[equations]") {
+  const int     n = 20000;
+  std::string   content = "grid(1)\nparameter(p, 1)\nsum0 = x\nsame0 = u\nf0(k) = k\n";
+  shellac::EquationText text;
+  for (int i = 1; i <= n; i++) {
+    const std::string now = std::to_string(i), before = std::to_string(i - 1);
+    content += "sum" + now + " = 0.5 * (sum" + before + " + sum" + before + ")\n";
+    content += "same" + now + " = same" + before + "\n";
+    content += "f" + now + "(k) = p * f" + before + "(k)\n";
+  }
+  const std::string last = std::to_string(n);
+  content += "residual = -d(sum" + last + ", same" + last + ") + f" + last + "(u)\n";
+  const clock_t start = clock();
+  CHECK(shellac::read_equation("t", content, &text) == "");
+  CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 3);
+}
+
 // A declaration can make no name of a text a name of C++.
 TEST_CASE("names of a text are free, and called only where they are functions", "[misuse]") {
   shellac::EquationText text;

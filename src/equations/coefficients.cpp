@@ -18,7 +18,7 @@ static bool varies(const NamesOf &names, const Node &tree) {
     if (names.argument(name) >= 0) continue;
     const auto *d = names.definition(name);
     does = does || std::find(std::begin(of_point), std::end(of_point), name) != std::end(of_point) ||
-           names.is_grid_function(name) || (d && varies({names.text, d}, d->value.tree));
+           names.is_grid_function(name) || (d && (d->of_state || d->of_place));
   }
   return does;
 }
@@ -59,15 +59,15 @@ Node with_coefficients(const EquationText &text, const Expression &e, const Equa
   return made;
 }
 
-std::vector<std::string> definitions_of(const EquationText &text, const Node &tree) {
-  std::vector<std::string> all;
-  for (const std::string &name : names_in(tree))
-    if (const auto *d = NamesOf{&text}.definition(name)) {
-      all.push_back(name);
-      const auto more = definitions_of(text, d->value.tree);
-      all.insert(all.end(), more.begin(), more.end());
-    }
-  return all;
+std::set<std::string> names_needed(const EquationText &text, const Node &tree) {
+  std::set<std::string> needed;
+  const auto            add = [&](const Node &by) {
+    for (const std::string &name : names_in(by)) needed.insert(name);
+  };
+  add(tree);
+  for (size_t d = text.definitions.size(); d-- > 0;) // which use none but earlier ones
+    if (needed.count(text.definitions[d].name)) add(text.definitions[d].value.tree);
+  return needed;
 }
 
 std::string check_coefficients(const EquationText &text) {

@@ -1,6 +1,7 @@
 #pragma once
 // The coefficients of d(k, u) that are formulas: they are evaluated at the neighbours, as fields are.
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ std::vector<CoefficientFormula> coefficient_formulas(const EquationText &text, c
 Node with_coefficients(const EquationText &text, const Expression &e, const EquationText::Definition *within,
                        const Node &part);
 
-// The definitions of which an expression is made, and those that these are made of.
-std::vector<std::string> definitions_of(const EquationText &text, const Node &tree);
+// The names in an expression, and those in the definitions of which it is made.
+std::set<std::string> names_needed(const EquationText &text, const Node &tree);
 
 // The user's mistake in a coefficient, or empty: a definition whose argument has no values at neighbours there.
 std::string check_coefficients(const EquationText &text);

@@ -11,10 +11,7 @@ int NamesOf::argument(const std::string &name) const {
 }
 
 const EquationText::Definition *NamesOf::definition(const std::string &name) const {
-  if (text && argument(name) < 0)
-    for (const auto &d : text->definitions)
-      if (d.name == name) return &d;
-  return nullptr;
+  return text && argument(name) < 0 ? text->definition(name) : nullptr;
 }
 
 template <class Items> static bool has(const Items &items, const std::string &name) {
@@ -24,18 +21,14 @@ template <class Items> static bool has(const Items &items, const std::string &na
 bool NamesOf::is_grid_function(const std::string &name) const {
   if (!text) return false;
   if (argument(name) >= 0) return true;
-  const std::string *of = &name; // what it is another name for
-  for (size_t d = text->definitions.size(); d-- > 0;) {
-    const auto &definition = text->definitions[d];
-    if (definition.name == *of && definition.arguments.empty() && definition.value.tree.kind == Node::name)
-      of = &definition.value.tree.text;
-  }
-  return has(text->unknowns, *of) || has(text->fields, *of);
+  const auto        *d = text->definition(name);
+  const std::string &of = d && !d->stands_for.empty() ? d->stands_for : name;
+  return has(text->unknowns, of) || has(text->fields, of);
 }
 
 bool NamesOf::is_own(const std::string &name) const {
   return text && (argument(name) >= 0 || has(text->unknowns, name) || has(text->fields, name) ||
-                  has(text->parameters, name) || has(text->definitions, name));
+                  has(text->parameters, name) || text->definition(name));
 }
 
 // ---- whole numbers ---------------------------------------------------------------------------------------------------

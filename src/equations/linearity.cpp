@@ -71,13 +71,14 @@ public:
         functions_[d.name] = &d;
     }
   }
-  Dependence read(const Node &tree) { return read(tree, names_); }
+  Dependence read(const Node &tree) { return read(tree, Names()); }
 
 private:
-  Dependence read(const Node &node, const Names &names);
-  Dependence value_of(const Node &node, const Names &names);
+  // arguments: of the function that has the node
+  Dependence read(const Node &node, const Names &arguments);
+  Dependence value_of(const Node &node, const Names &arguments);
   Dependence call(const EquationText::Definition &function, const std::vector<Dependence> &arguments) {
-    Names names = names_;
+    Names names;
     for (size_t a = 0; a < function.arguments.size(); a++)
       names[function.arguments[a]] = a < arguments.size() ? arguments[a] : Dependence();
     return read(function.value.tree, names);
@@ -88,7 +89,7 @@ private:
   int                                                     calls_ = 0; // of these, so far
 };
 
-Dependence Rows::read(const Node &node, const Names &names) {
+Dependence Rows::read(const Node &node, const Names &arguments) {
   std::vector<Dependence> parts;
   double                  value = 0;
   switch (node.kind) {
@@ -96,9 +97,9 @@ Dependence Rows::read(const Node &node, const Names &names) {
     return read_decimal(node.text, &value) ? Dependence::number(value) : Dependence();
   case Node::name:
   case Node::call:
-    return value_of(node, names);
+    return value_of(node, arguments);
   default:
-    for (const Node &part : node.parts) parts.push_back(read(part, names));
+    for (const Node &part : node.parts) parts.push_back(read(part, arguments));
   }
   if (node.kind == Node::choice)
     return parts[0].kind == Dependence::constant ? larger(parts[1], parts[2]) : function_of({parts[0]});
@@ -116,12 +117,13 @@ Dependence Rows::read(const Node &node, const Names &names) {
   return all;
 }
 
-Dependence Rows::value_of(const Node &node, const Names &names) {
+Dependence Rows::value_of(const Node &node, const Names &arguments_around) {
   const std::string      &name = node.text;
   std::vector<Dependence> arguments;
-  for (const Node &part : node.parts) arguments.push_back(read(part, names));
-  const auto function = functions_.find(name);
-  const auto value = names.find(name);
+  for (const Node &part : node.parts) arguments.push_back(read(part, arguments_around));
+  const auto   function = functions_.find(name);
+  const Names &names = arguments_around.count(name) ? arguments_around : names_;
+  const auto   value = names.find(name);
   if (value != names.end()) { // its arguments are steps
     const bool steps_known = function_of(arguments).kind == Dependence::constant;
     return node.kind == Node::name ? value->second

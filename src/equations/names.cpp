@@ -5,6 +5,7 @@
 #include "equations/in_cpp.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <petscsys.h>
 
@@ -43,16 +44,23 @@ const struct {
 // Checks a text that has been read.
 class Checker {
 public:
-  explicit Checker(EquationText *text) : text_(*text) {}
+  explicit Checker(EquationText *text) : text_(*text) {
+    for (const auto &f : text_.fields) declare(f.name, true);
+    for (const auto &u : text_.unknowns) declare(u.name, true);
+    for (const std::string &name : spacings) declare(name, true);
+    for (const std::string &name : helpers) declare(name, true);
+    for (const std::string &name : coordinates) declare(name, false);
+    for (const auto &p : text_.parameters) known_.insert(p.name);
+    known_.insert("pi");
+    if (scalars_are_complex) known_.insert(of_complex.begin(), of_complex.end());
+    for (const char *const *f = expression_functions; *f; f++) known_.insert(*f);
+  }
 
   std::string check() {
-    for (const auto &p : text_.parameters) parameters_.push_back(p.name);
-    for (const auto &f : text_.fields) fields_.push_back(f.name);
-    for (const auto &u : text_.unknowns) unknowns_.push_back(u.name);
     for (auto &d : text_.definitions) {
       find_steps(&d);
       look(d.value, Scope::row, "", &d);
-      defined_.push_back(d.name);
+      declare(d.name, d.of_state);
     }
     for (const auto &f : text_.fields) look(f.formula, Scope::data, "the formula of a field");
     for (const auto &u : text_.unknowns) {
@@ -71,38 +79,33 @@ public:
   }
 
 private:
+  void declare(const std::string &name, bool of_state) { // what is no constant
+    known_.insert(name);
+    changing_.insert(name);
+    if (of_state) state_.insert(name);
+  }
   void fail(int line, const std::string &message) {
     if (error_.empty()) error_ = text_.error_at(line, message);
   }
 
   // What is wrong with a name in a scope, `what` in words; or empty.
   std::string problem(const std::string &name, Scope scope, const std::string &what) const {
-    Names known = parameters_;
-    known.push_back("pi");
-    if (scalars_are_complex) known.insert(known.end(), of_complex.begin(), of_complex.end());
-    for (const char *const *f = expression_functions; *f; f++) known.push_back(*f);
-    Names state = fields_;
-    for (const Names &more : {unknowns_, spacings, helpers}) state.insert(state.end(), more.begin(), more.end());
-    for (const auto &d : text_.definitions)
-      if (has(defined_, d.name)) (d.of_state ? state : known).push_back(d.name);
-    known.insert(known.end(), coordinates.begin(), coordinates.end());
-    if (scope == Scope::constant && (has(state, name) || has(coordinates, name) || has(defined_, name)))
+    if (scope == Scope::constant && changing_.count(name))
       return what + " cannot depend on " + name + "; it is made of numbers and parameters";
-    if (scope == Scope::data && has(unknowns_, name))
+    const auto is = [&](const auto &unknown) { return unknown.name == name; };
+    if (scope == Scope::data && std::any_of(text_.unknowns.begin(), text_.unknowns.end(), is))
       return what + " cannot depend on the unknown " + name +
              "; it is a formula of coordinates, the time and parameters";
-    if (scope == Scope::data && has(state, name))
+    if (scope == Scope::data && state_.count(name))
       return what + " cannot have " + name +
              ", which belongs to the grid or its state; it is a formula of coordinates, the time and parameters";
-    known.insert(known.end(), state.begin(), state.end());
-    if (has(known, name)) return "";
+    if (known_.count(name)) return "";
     if (is_operator_word(name)) return name + " has no meaning here; a condition compares numbers, as 1 > 0";
     if (name == "I") return "the imaginary unit I needs a PETSc with complex numbers";
     if (has(of_complex, name)) return name + " is for complex numbers, and needs a PETSc with these";
-    for (const auto &d : text_.definitions)
-      if (d.name == name)
-        return "the name " + name + " is defined in line " + std::to_string(d.line) + "; state it before it is used";
-    const std::string near = name.size() > 1 ? suggestion(name, known) : "";
+    if (const auto *d = text_.definition(name))
+      return "the name " + name + " is defined in line " + std::to_string(d->line) + "; state it before it is used";
+    const std::string near = name.size() > 1 ? suggestion(name, {known_.begin(), known_.end()}) : "";
     return "the name " + name + " is not declared" + (near.empty() ? "; state " : near + " Else state ") +
            "parameter(" + name + "), field(" + name + ") or " + name + " = ...";
   }
@@ -177,10 +180,10 @@ private:
 
   // A definition that nothing uses may be a statement that is misspelt.
   void look_for_unused() {
-    Names      used;
-    const auto use = [&](const Expression &e, const std::string &of = "") {
+    std::set<std::string> used;
+    const auto            use = [&](const Expression &e, const std::string &of = "") {
       for (const std::string &name : names_in(e.tree))
-        if (name != of) used.push_back(name);
+        if (name != of) used.insert(name);
     };
     for (const auto &d : text_.definitions) use(d.value, d.name);
     for (const auto &f : text_.fields) use(f.formula);
@@ -190,15 +193,16 @@ private:
         for (const auto &end : axis) use(end.value), use(end.alpha);
     }
     for (const auto &d : text_.definitions) {
+      if (used.count(d.name)) continue;
       const std::string near = suggestion_of_statement(d.name);
-      if (!has(used, d.name) && (!near.empty() || text_.has_residual || text_.has_rate))
+      if (!near.empty() || text_.has_residual || text_.has_rate)
         fail(d.line, "nothing uses " + d.name + (near.empty() ? "; remove it, or use it" : near));
     }
   }
 
-  EquationText &text_;
-  Names         parameters_, fields_, unknowns_, defined_; // so far
-  std::string   error_;
+  EquationText         &text_;
+  std::set<std::string> known_, changing_, state_; // so far; no constants; of the grid or its state
+  std::string           error_;
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "equations/coefficients.hpp"
 #include "equations/in_cpp.hpp"
@@ -46,43 +47,49 @@ bool has(const Names &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Whether it is made of whole numbers, and of names that stand for such; and whether all arguments of calls of these
-// functions are.
-bool is_whole(const Node &node, const Names &whole) {
-  if (node.kind == Node::number) return node.text.find_first_not_of("0123456789") == std::string::npos;
-  if (node.kind == Node::name) return has(whole, node.text);
-  const bool operates = node.kind == Node::sum || node.kind == Node::sign || node.kind == Node::product;
-  return operates &&
-         std::all_of(node.parts.begin(), node.parts.end(), [&](const Node &p) { return is_whole(p, whole); });
-}
-bool calls_are_whole(const Node &tree, const Names &functions, const Names &whole) {
-  bool are = true;
-  for_each_node(tree, [&](const Node &call) {
-    for (size_t a = 0; call.kind == Node::call && has(functions, call.text) && a < call.parts.size(); a++)
-      are = are && is_whole(call.parts[a], whole);
-  });
-  return are;
-}
-
 // Whether a compiler can know all steps to neighbours that the rows take.
-bool steps_are_known(const EquationText &text) {
-  Names functions, whole; // of steps; names that are whole numbers
-  bool  known = true;
-  for (const auto &unknown : text.unknowns) functions.push_back(unknown.name);
-  for (const auto &field : text.fields) functions.push_back(field.name);
-  for (const auto &d : text.definitions) {
-    auto with_arguments = whole, called = functions; // an argument may be a step, or an unknown
-    with_arguments.insert(with_arguments.end(), d.arguments.begin(), d.arguments.end());
-    called.insert(called.end(), d.arguments.begin(), d.arguments.end());
-    known = known && calls_are_whole(d.value.tree, called, with_arguments);
-    if (!d.arguments.empty()) {
-      if (!calls_are_whole(d.value.tree, called, whole)) functions.push_back(d.name); // of steps
-    } else if (is_whole(d.value.tree, whole))
-      whole.push_back(d.name);
+class Steps {
+public:
+  explicit Steps(const EquationText &text) {
+    for (const auto &unknown : text.unknowns) functions_.insert(unknown.name);
+    for (const auto &field : text.fields) functions_.insert(field.name);
+    for (const auto &d : text.definitions) {
+      known_ = known_ && calls_are_whole(d.value.tree, d.arguments, true); // an argument may be a step, or an unknown
+      if (!d.arguments.empty()) {
+        if (!calls_are_whole(d.value.tree, d.arguments, false)) functions_.insert(d.name);
+      } else if (is_whole(d.value.tree))
+        whole_.insert(d.name);
+    }
+    for (const auto &unknown : text.unknowns)
+      known_ = known_ && calls_are_whole(text.has_rate ? unknown.rate.tree : unknown.residual.tree);
   }
-  for (const auto &unknown : text.unknowns)
-    known = known && calls_are_whole(text.has_rate ? unknown.rate.tree : unknown.residual.tree, functions, whole);
-  return known;
+  bool known() const { return known_; }
+
+private:
+  // Whether it is made of whole numbers, and of names that stand for such, and of these.
+  bool is_whole(const Node &node, const Names &these = {}) const {
+    if (node.kind == Node::number) return node.text.find_first_not_of("0123456789") == std::string::npos;
+    if (node.kind == Node::name) return whole_.count(node.text) || has(these, node.text);
+    const bool operates = node.kind == Node::sum || node.kind == Node::sign || node.kind == Node::product;
+    return operates &&
+           std::all_of(node.parts.begin(), node.parts.end(), [&](const Node &p) { return is_whole(p, these); });
+  }
+  // Whether all arguments of calls of functions of steps are; arguments: of the definition, which may be functions.
+  bool calls_are_whole(const Node &tree, const Names &arguments = {}, bool arguments_are_whole = false) const {
+    bool are = true;
+    for_each_node(tree, [&](const Node &call) {
+      if (call.kind != Node::call || !(functions_.count(call.text) || has(arguments, call.text))) return;
+      for (const Node &part : call.parts) are = are && is_whole(part, arguments_are_whole ? arguments : Names());
+    });
+    return are;
+  }
+
+  std::set<std::string> functions_, whole_; // of steps; names that are whole numbers
+  bool                  known_ = true;
+};
+
+bool steps_are_known(const EquationText &text) {
+  return Steps(text).known();
 }
 
 class Writer {
@@ -166,7 +173,8 @@ private:
       const CoefficientFormula formula = formulas[n];
       add(formula.formula); // those within it
       line("struct " + formula.name + " {\ntemplate <class Point_> static auto at(const Point_ &point_) {");
-      names_of_point(definitions_of(text_, formula.formula.tree));
+      const std::set<std::string> needed = names_needed(text_, formula.formula.tree);
+      names_of_point(&needed);
       line("return equation::number_of(" + row_expression(formula.formula) + ");\n}\n};");
     }
   }
@@ -196,10 +204,10 @@ private:
     if (scalars_are_complex) names += "const ScalarOf<R_> I(0, 1); ";
     return names + "const R_ pi = R_(3.14159265358979323846264338327950288L); ";
   }
-  std::string definitions(bool of_state, const std::vector<std::string> *only = nullptr) const {
+  std::string definitions(bool of_state, const std::set<std::string> *only = nullptr) const {
     std::string text;
     for (const auto &d : text_.definitions) {
-      if ((d.of_state && !of_state) || (only && !has(*only, d.name))) continue;
+      if ((d.of_state && !of_state) || (only && !only->count(d.name))) continue;
       const std::string value = of_state ? row_expression(d.value, &d) : expression(d.value, &d);
       text += "const auto " + name_in_cpp(d.name) + " = ";
       if (d.arguments.empty()) {
@@ -237,7 +245,7 @@ private:
   }
 
   // All that a text's expressions may use at a point_, of these definitions.
-  void names_of_point(const std::vector<std::string> *only = nullptr) {
+  void names_of_point(const std::set<std::string> *only = nullptr) {
     line("using R_ = typename Point_::Real; " + parameters("point_.place"));
     line("const R_ x = point_.x(0), y = point_.x(1), z = point_.x(2), t = point_.t(), hx = point_.h(0), hy = "
          "point_.h(1), "
@@ -251,7 +259,6 @@ private:
       line("const Coefficient<Point_, " + std::to_string(f) + "> " + name_in_cpp(text_.fields[f].name) + "(point_);");
     out_ += definitions(true, only);
   }
-  void names_of_point(const std::vector<std::string> &only) { names_of_point(&only); }
 
   // What the grid function is at a point.
   void row() {

@@ -19,11 +19,20 @@ std::string EquationText::error_at(int line, const std::string &message, int col
   return text;
 }
 
+const EquationText::Definition *EquationText::definition(const std::string &name) const {
+  const auto at = definition_numbers_.find(name);
+  return at == definition_numbers_.end() ? nullptr : &definitions[at->second];
+}
+void EquationText::define(const Definition &definition) {
+  definition_numbers_[definition.name] = definitions.size();
+  definitions.push_back(definition);
+}
+
 bool EquationText::is_of_time(const Expression &e) const {
   bool is = false;
   for (const std::string &name : names_in(e.tree)) {
-    is = is || name == "t";
-    for (const auto &d : definitions) is = is || (d.of_time && d.name == name);
+    const Definition *d = definition(name);
+    is = is || name == "t" || (d && d->of_time);
   }
   return is;
 }
@@ -195,9 +204,7 @@ private:
       if (f.name == name) return true;
     for (const auto &u : to_.unknowns)
       if (u.name == name) return true;
-    for (const auto &d : to_.definitions)
-      if (d.name == name) return true;
-    return reserved(name);
+    return to_.definition(name) || reserved(name);
   }
   // what: an argument's name, say
   bool may_be_name(const Statement &s, const std::string &name, const char *what = "name") {
@@ -403,17 +410,19 @@ private:
     return word == "sides";
   }
   void definition(const Statement &s) {
-    const std::string near = suggestion_of_statement(s.head);
-    const auto        used = names_in(s.value.tree);
+    const auto used = names_in(s.value.tree);
     if (std::any_of(s.arguments.begin(), s.arguments.end(), [&](const std::string &argument) {
           return is_side(argument) && std::find(used.begin(), used.end(), argument) == used.end();
-        }))
+        })) {
+      const std::string near = suggestion_of_statement(s.head);
       return fail(s.line, "'" + s.head + "' is no condition" + (near.empty() ? "; conditions" : near + " Conditions") +
                               " on sides are eliminated, identity, neumann and robin");
+    }
     if (!s.has_value) {
       std::string words;
       for (const std::string &word : statement_words) words += word + ", ";
-      return fail(s.line, "'" + s.head + "' is no statement; there are " + words + "and definitions name = ..." + near);
+      return fail(s.line, "'" + s.head + "' is no statement; there are " + words + "and definitions name = ..." +
+                              suggestion_of_statement(s.head));
     }
     if (!take_name(s, s.head)) return;
     EquationText::Definition definition;
@@ -424,15 +433,24 @@ private:
       if (std::count(s.arguments.begin(), s.arguments.end(), argument) > 1)
         return fail(s.line, "two arguments have the name " + argument);
     }
-    for (const std::string &name : names_in(s.value.tree)) {
+    for (const std::string &name : used) {
+      const auto *d = to_.definition(name);
+      definition.of_state = definition.of_state || (d && d->of_state);
+      definition.of_place = definition.of_place || (d && d->of_place);
       for (const auto &u : to_.unknowns) definition.of_state = definition.of_state || u.name == name;
       for (const auto &f : to_.fields) definition.of_state = definition.of_state || f.name == name;
-      for (const auto &d : to_.definitions) definition.of_state = definition.of_state || (d.of_state && d.name == name);
       for (const char *h : {"hx", "hy", "hz", "step_x", "step_y", "step_z"})
         definition.of_state = definition.of_state || name == h;
+      const bool is_argument = std::count(s.arguments.begin(), s.arguments.end(), name) > 0;
+      for (const char *x : {"x", "y", "z"})
+        definition.of_place = definition.of_place || (!is_argument && name == x);
     }
     definition.of_time = to_.is_of_time(s.value);
-    to_.definitions.push_back(definition);
+    if (s.arguments.empty() && s.value.tree.kind == Node::name) {
+      const auto *d = to_.definition(s.value.tree.text);
+      definition.stands_for = d && !d->stands_for.empty() ? d->stands_for : s.value.tree.text;
+    }
+    to_.define(definition);
   }
 
   // What holds for the text as a whole.

@@ -2,6 +2,7 @@
 // The text of an equation, read into its statements.
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "equations/expression.hpp"
@@ -36,7 +37,9 @@ struct EquationText {
     Expression               value;
     int                      line = 0;
     bool                     of_state = false; // depends on unknowns or fields
+    bool                     of_place = false; // on coordinates
     bool                     of_time = false;
+    std::string              stands_for; // another name, if it is no more than that: the first one in a chain of such
     std::vector<bool>        is_step;          // [arguments]: it is a step to a neighbour, or a part of one
     double largest_whole = -1; // its value is a whole number of at most this size; negative: another one
   };
@@ -62,7 +65,7 @@ struct EquationText {
   std::vector<std::string> lines;
   std::vector<Parameter>   parameters;
   std::vector<Field>       fields;
-  std::vector<Definition>  definitions;
+  std::vector<Definition>  definitions; // add by define()
   std::vector<Unknown>     unknowns; // one named u, where the text names none
   std::vector<AxisUse>     axis_uses;
   int                      dim = 0, width = 0;             // of the grid; 0: any
@@ -77,9 +80,14 @@ struct EquationText {
   bool stretches() const { // some axis, not by the DM's coordinates
     return stretching[0].form || stretching[1].form || stretching[2].form;
   }
-  bool is_of_time(const Expression &e) const; // by t or a definition
+  const Definition *definition(const std::string &name) const; // null: there is none
+  void              define(const Definition &definition);
+  bool              is_of_time(const Expression &e) const; // by t or a definition
   // "FILE:LINE: message", and the line; line 0: "FILE: message". column: from 1; 0: none is said
   std::string error_at(int line, const std::string &message, int column = 0) const;
+
+private:
+  std::unordered_map<std::string, size_t> definition_numbers_;
 };
 
 // The last step of reading: checks the names in all expressions, and gathers the axes that they need.
