@@ -129,6 +129,47 @@ TEST_CASE("a setting that differs between the ranks is an error on all of them, 
 #endif
 }
 
+// Each type's first option: on one rank alone, with two values, and with one that is impossible on one rank.
+TEST_CASE("an option that differs between the ranks is an error on all of them", "[agreement]") {
+  if (rank_count() < 2) return;
+  int rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  const Problem p = problem(2, 16, 12);
+  Grid          da = make_grid(p);
+  const struct {
+    const char *type, *option, *value, *other; // of a Mat, or of a PC
+  } cases[] = {
+      {MATSTENCILSHELL, "-test_mat_stencil_compress", "arrays", "constant"},
+      {MATSTENCILSHELL, "-test_mat_stencil_verify", "true", "maybe"},
+      {MATSTENCILSHELL, "-test_mat_stencil_halo", "host", "ipc"},
+      {MATLAPLACE, "-test_mat_laplace_boundary", "identity", "neumann"},
+      {MATLAPLACE, "-test_mat_laplace_lengths", "1,2", "1,two"},
+      {MATHELMHOLTZ, "-test_mat_helmholtz_shift", "1", "2"},
+      {MATADVECTIONDIFFUSION, "-test_mat_advection_diffusion_velocity", "1,2", "2,1"},
+      {NULL, "-test_pc_stencilmg_smooths", "1", "2"},
+      {NULL, "-test_pc_stencilmg_levels", "2", "two"},
+      {NULL, "-test_pc_stencilmg_monitor", "true", "false"},
+  };
+  for (const auto &c : cases)
+    for (const char *of_others : {c.other, (const char *)NULL}) {
+      INFO(c.option << " " << c.value << ", on other ranks " << (of_others ? of_others : "none"));
+      const char    *given = rank ? of_others : c.value;
+      Matrix         A;
+      Preconditioner pc;
+      OK(MatCreate(PETSC_COMM_WORLD, &A));
+      OK(MatSetDM(A, da));
+      OK(MatSetType(A, c.type ? c.type : MATLAPLACE));
+      OK(MatSetOptionsPrefix(A, "test_"));
+      OK(PCCreate(PETSC_COMM_WORLD, &pc));
+      OK(PCSetType(pc, PCSTENCILMG));
+      OK(PCSetOptionsPrefix(pc, "test_"));
+      if (given) OK(PetscOptionsSetValue(NULL, c.option, given));
+      EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"differs between the ranks", c.value, "give all ranks the same"}),
+                   [&] { return c.type ? MatSetFromOptions(A) : PCSetFromOptions(pc); });
+      if (given) OK(PetscOptionsClearValue(NULL, c.option));
+    }
+}
+
 TEST_CASE("a vector of another layout is no diagonal of a sum or of Burgers' Jacobian", "[agreement]") {
   if (rank_count() < 2) return;
   Matrix A;

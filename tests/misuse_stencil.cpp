@@ -196,17 +196,18 @@ TEST_CASE("settings of stencil", "[misuse]") {
                  });
   if (rank_count() == 1) return;
   const auto incompatible = PETSC_ERR_ARG_INCOMP;
-  check_mistakes([&](Vec *y) { return a.product(y); },
-                 {
-                     CALL(incompatible, "the ranks give 0|3|MatStencilShellSetCompression()|same on all",
-                          MatStencilShellSetCompression(A, compression(on_last(3, 0)))),
-                     CALL(incompatible, "the ranks give 0|0.5|MatStencilShellSetTolerance()",
-                          MatStencilShellSetTolerance(A, on_last<PetscReal>(0.5, 0))),
-                     CALL(incompatible, "the ranks give 0|1|MatStencilShellSetFallback()",
-                          MatStencilShellSetFallback(A, fallback(on_last(1, 0)))),
-                     CALL(incompatible, "the ranks give 0|1|MatStencilShellSetKeepArrays()",
-                          MatStencilShellSetKeepArrays(A, on_last(PETSC_TRUE, PETSC_FALSE))),
-                     CALL(incompatible, "the ranks give 0|1|MatStencilShellSetVerify()",
-                          MatStencilShellSetVerify(A, on_last(PETSC_TRUE, PETSC_FALSE))),
-                 });
+  check_mistakes(
+      [&](Vec *y) { return a.product(y); },
+      {
+          CALL(incompatible, "MatStencilShellSetCompression() with 0|SetCompression() with 3|give all ranks the same",
+               MatStencilShellSetCompression(A, compression(on_last(3, 0)))),
+          CALL(incompatible, "MatStencilShellSetTolerance() with 0|MatStencilShellSetTolerance() with 0.5",
+               MatStencilShellSetTolerance(A, on_last<PetscReal>(0.5, 0))),
+          CALL(incompatible, "MatStencilShellSetFallback() with 0|MatStencilShellSetFallback() with 1",
+               MatStencilShellSetFallback(A, fallback(on_last(1, 0)))),
+          CALL(incompatible, "MatStencilShellSetKeepArrays() with 0|MatStencilShellSetKeepArrays() with 1",
+               MatStencilShellSetKeepArrays(A, on_last(PETSC_TRUE, PETSC_FALSE))),
+          CALL(incompatible, "MatStencilShellSetVerify() with 0|MatStencilShellSetVerify() with 1",
+               MatStencilShellSetVerify(A, on_last(PETSC_TRUE, PETSC_FALSE))),
+      });
 }

@@ -50,7 +50,7 @@ PetscErrorCode BurgersReadOptions(OptionItems PetscOptionsObject, TS ts, Burgers
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(rename_value(ts, "-burgers_flux", "seed", "central_doubled"));
   PetscCall(rename_value(ts, "-burgers_bc", "seed", "frozen"));
-  PetscCall(CheckOptionsAgree(PetscOptionsObject, burgers_options));
+  PetscCall(CheckOptionsAgree(PetscOptionsObject, "-burgers_"));
   PetscOptionsHeadBegin(PetscOptionsObject, "Burgers' equation");
   PetscCall(read_option(PetscOptionsObject, option("-burgers_flux"), TSBurgersFluxes, &settings->flux));
   PetscCall(read_option(PetscOptionsObject, option("-burgers_reconstruct"), TSBurgersReconstructions,

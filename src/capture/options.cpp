@@ -3,19 +3,9 @@
 #include "capture/options.hpp"
 
 #include "capture/mat.hpp"
+#include "options/agreement.hpp"
 
 namespace shellac {
-
-// Ranks with different settings would take part in different messages.
-static PetscErrorCode check_same(Mat A, const char *setter, PetscReal value) {
-  PetscReal ends[2] = {value, -value};
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)A)));
-  PetscCheck(ends[0] == -ends[1], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
-             "the ranks give %g to %g to %s(); give the same on all", (double)-ends[1], (double)ends[0], setter);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode set_compression(Mat A, MatStencilShellCompressionType type) {
   CapturedMat *context;
@@ -25,7 +15,7 @@ static PetscErrorCode set_compression(Mat A, MatStencilShellCompressionType type
   SHELLAC_CHECK_ALL(type >= MAT_STENCILSHELL_AUTOMATIC && type <= MAT_STENCILSHELL_ARRAYS,
                     PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "compression %d is unknown; use automatic, constant, indexed or arrays", (int)type);
-  PetscCall(check_same(A, "MatStencilShellSetCompression", type));
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatStencilShellSetCompression()", 1, &type));
   Compression &compression = context->compression;
   compression.automatic = type == MAT_STENCILSHELL_AUTOMATIC;
   compression.form = type == MAT_STENCILSHELL_CONSTANT  ? Storage::constant
@@ -41,7 +31,7 @@ static PetscErrorCode set_tolerance(Mat A, PetscReal tolerance) {
   PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(tolerance >= 0 && tolerance < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the tolerance (-mat_stencil_compress_tolerance) is %g; it must be in [0, 1)", (double)tolerance);
-  PetscCall(check_same(A, "MatStencilShellSetTolerance", tolerance));
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatStencilShellSetTolerance()", 1, &tolerance));
   context->compression.tolerance = tolerance;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -54,7 +44,7 @@ static PetscErrorCode set_fallback(Mat A, MatStencilShellFallbackType type) {
   SHELLAC_CHECK_ALL(type == MAT_STENCILSHELL_FALLBACK_ERROR || type == MAT_STENCILSHELL_FALLBACK_AIJ,
                     PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "fallback %d is unknown; use error or aij", (int)type);
-  PetscCall(check_same(A, "MatStencilShellSetFallback", type));
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatStencilShellSetFallback()", 1, &type));
   context->fallback = type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -70,7 +60,7 @@ static PetscErrorCode set_verify(Mat A, PetscBool verify) {
       !open, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
       "values are set and not assembled yet; call MatStencilShellSetVerify() before MatSetValues(), or after "
       "MatAssemblyEnd()");
-  PetscCall(check_same(A, "MatStencilShellSetVerify", verify));
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatStencilShellSetVerify()", 1, &verify));
   context->verify = verify;
   if (context->op) {
     PetscCall(MatDestroy(&context->reference));
@@ -84,7 +74,7 @@ static PetscErrorCode set_keep_arrays(Mat A, PetscBool keep) {
 
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
-  PetscCall(check_same(A, "MatStencilShellSetKeepArrays", keep));
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatStencilShellSetKeepArrays()", 1, &keep));
   context->keep_arrays = keep;
   if (!context->op || keep) PetscFunctionReturn(PETSC_SUCCESS);
   context->captured().set_keep_arrays(false);
@@ -106,6 +96,7 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
                                                : present.form == Storage::constant ? MAT_STENCILSHELL_CONSTANT
                                                : present.form == Storage::indexed  ? MAT_STENCILSHELL_INDEXED
                                                                                    : MAT_STENCILSHELL_ARRAYS;
+  PetscCall(CheckOptionsAgree(PetscOptionsObject, "-mat_stencil_"));
   PetscOptionsHeadBegin(PetscOptionsObject, "stencil operator options");
   PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_compress"),
                         MatStencilShellCompressionTypes, &compression, &set));

@@ -151,12 +151,11 @@ static void set_domain(const PetscReal ends[], PetscInt n, PetscInt dim, Equatio
 
 // The values of parameters, and the domain, from the options database.
 static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], size_t cache_size) {
-  const char         *prefix;
-  PetscReal           ends[7];
-  PetscInt            n = 7, dim;
-  PetscBool           set;
-  std::string         problem, sizes;
-  std::vector<Agreed> agreed;
+  const char *prefix;
+  PetscReal   ends[7];
+  PetscInt    n = 7, dim;
+  PetscBool   set;
+  std::string problem, sizes;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectGetOptionsPrefix((PetscObject)da, &prefix));
@@ -166,6 +165,7 @@ static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], 
     if (problem.empty()) problem = message;
   };
   PetscOptionsBegin(comm, prefix, "Equation options", "DMDA");
+  PetscCall(CheckOptionsAgree(PetscOptionsObject, "-equation_"));
   const Option &folder = find_option(equation_options, "-equation_cache"),
                &domain = find_option(equation_options, "-equation_domain");
   PetscCall(PetscOptionsString(folder.key, folder.meaning, folder.setter, cache, cache, cache_size, NULL));
@@ -191,21 +191,10 @@ static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], 
     if (set) equation->known[p] = true;
     if (PetscIsInfOrNanReal(equation->parameters[p]))
       fail(key + " is " + std::to_string(equation->parameters[p]) + "; it must be finite");
-    agreed.push_back({"whether " + key + " is given (0 or 1)", (PetscReal)equation->known[p]});
-    agreed.push_back({key, equation->parameters[p]});
   }
   PetscOptionsEnd();
   SHELLAC_CHECK_ALL(problem.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", problem.c_str());
   SHELLAC_CHECK_ALL(sizes.empty(), comm, PETSC_ERR_ARG_SIZ, "%s", sizes.c_str());
-  for (size_t i = 0; i < 6; i++)
-    agreed.push_back({"number " + std::to_string(i + 1) + " of -equation_domain",
-                      i < equation->domain.size() ? equation->domain[i] : 0});
-  for (int a = 0; a < 3; a++) {
-    const std::string key = std::string("-equation_stretch_") + "xyz"[a];
-    agreed.push_back({"the form of " + key + " (0: none)", (PetscReal)equation->text.stretching[a].form});
-    agreed.push_back({"the strength of " + key, (PetscReal)equation->text.stretching[a].strength});
-  }
-  PetscCall(CheckAgreement(comm, agreed));
   PetscCall(CheckOptionNames(da, *equation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

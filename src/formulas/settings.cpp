@@ -153,6 +153,7 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
       lengths(type, find_option(laplace_options, "-mat_laplace_lengths")),
       halo(type, find_option(laplace_options, "-mat_laplace_halo"));
   PetscCall(PetscSNPrintf(text, sizeof(text), "%s operator options", type));
+  PetscCall(CheckOptionsAgree(PetscOptionsObject, std::string("-mat_") + type + "_"));
   PetscOptionsHeadBegin(PetscOptionsObject, text);
   PetscCall(PetscSNPrintf(text, sizeof(text), "%s", MatLaplaceBoundaryTypes[context->forms[0]]));
   for (PetscInt s = 1; s < context->forms_given; s++) {

@@ -5,6 +5,7 @@
 #include "device/memory.hpp"
 #include "grid/device_halo.hpp"
 #include "grid/options.hpp"
+#include "options/agreement.hpp"
 #include "shellac.h"
 
 namespace shellac {
@@ -17,6 +18,7 @@ static PetscErrorCode set_from_options(MPI_Comm comm) {
 
   PetscFunctionBegin;
   PetscOptionsBegin(comm, NULL, "Halo options", "ShellacSetHaloTimeout");
+  PetscCall(CheckOptionsAgree(PetscOptionsObject, "-shellac_"));
   PetscCall(read_option(PetscOptionsObject, find_option(halo_options, "-shellac_halo_timeout"), &seconds, &set));
   PetscOptionsEnd();
   if (set) PetscCall(ShellacSetHaloTimeout(seconds));

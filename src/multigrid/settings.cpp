@@ -70,6 +70,7 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare(object, PCSTENCILMG, &is_ours));
   if (!is_ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckOptionsAgree(PetscOptionsObject, "-pc_stencilmg_"));
   PetscOptionsHeadBegin(PetscOptionsObject, "Stencil multigrid options");
   const auto read = [&](const Setting &of, const char *const names[], auto *to) { // names: null for numbers and flags
     PetscInt  value = (PetscInt)*to;

@@ -1,8 +1,11 @@
 #include "options/agreement.hpp"
 
+#include <strings.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <sstream>
 
 namespace shellac {
 
@@ -65,6 +68,26 @@ PetscErrorCode CheckAgreement(MPI_Comm comm, const std::string &name, const std:
   PetscCheck(!differs, comm, PETSC_ERR_ARG_INCOMP, "%s differs between the ranks: on rank 0 %s, on rank %d %s; %s",
              name.c_str(), heads[0], (int)differs, heads[1], remedy);
   SETERRQ(comm, PETSC_ERR_ARG_INCOMP, "%s differs between the ranks; %s", name.c_str(), remedy); // after the heads
+}
+
+PetscErrorCode CheckOptionsAgree(OptionItems items, const std::string &beginning) {
+  const std::string prefix = items->prefix ? items->prefix : "", start = "-" + prefix + beginning.substr(1);
+  std::string       given; // PETSc sorts them
+  char             *all;
+  bool              takes = false;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetAll(items->options, &all));
+  std::istringstream words(all);
+  PetscCall(PetscFree(all));
+  for (std::string word; words >> word;) {
+    PetscBool is_key;
+    PetscCall(PetscOptionsValidKey(word.c_str(), &is_key));
+    if (is_key) takes = strncasecmp(word.c_str(), start.c_str(), start.size()) == 0;
+    if (takes) given += (given.empty() ? "" : " ") + word;
+  }
+  PetscCall(CheckAgreement(items->comm, "the list of options", given));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace shellac

@@ -40,19 +40,8 @@ PetscErrorCode CheckCallAgrees(MPI_Comm comm, const std::string &setter, PetscIn
   return CheckAgreement(comm, "a setting", call);
 }
 
-// The same for the options of a table, before they are read: one that is not possible is then an error on all ranks.
-template <size_t n> PetscErrorCode CheckOptionsAgree(OptionItems items, const Option (&table)[n]) {
-  std::string given;
-
-  PetscFunctionBegin;
-  for (const Option &option : table) {
-    const char *value = NULL;
-    PetscBool   set;
-    PetscCall(PetscOptionsFindPair(items->options, items->prefix, option.key, &value, &set));
-    if (set) given += (given.empty() ? "" : " ") + std::string(option.key) + " " + (value ? value : "");
-  }
-  PetscCall(CheckAgreement(items->comm, "the list of options", given));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+// The same for the options whose keys begin so, before they are read: what only some ranks have would be collective calls
+// of these alone, and one that is not possible is then an error on all.
+PetscErrorCode CheckOptionsAgree(OptionItems items, const std::string &beginning); // "-pc_stencilmg_"
 
 } // namespace shellac

@@ -1,5 +1,7 @@
 #include "stencil/mat.hpp"
 
+#include "options/agreement.hpp"
+
 namespace shellac {
 
 PetscLogEvent halo_begin_event, halo_end_event;
@@ -93,6 +95,7 @@ static PetscErrorCode set_halo_type(Mat A, MatHaloType type) {
   SHELLAC_CHECK_ALL(!context->op || (HaloWay)type == context->halo_way, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ORDER, "the halo type is %s since MatSetUp(); set %s before",
                     MatHaloTypes[(int)context->halo_way], MatHaloTypes[type]);
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatSetHaloType()", 1, &type));
   context->halo_way = (HaloWay)type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -250,7 +250,7 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   KernelSumSettings read = *context;
   PetscReal         sigma = (PetscReal)read.parameters.sigma, k = (PetscReal)read.parameters.wavenumber;
   PetscInt          function = read.function;
-  PetscCall(CheckOptionsAgree(PetscOptionsObject, table));
+  PetscCall(CheckOptionsAgree(PetscOptionsObject, "-mat_kernelsum_"));
   PetscOptionsHeadBegin(PetscOptionsObject, "Kernel sum options");
   const Option &kernel = find_option(table, "-mat_kernelsum_kernel");
   PetscCall(PetscOptionsEList(kernel.key, kernel.meaning, kernel.setter, names.data(), (PetscInt)names.size(),

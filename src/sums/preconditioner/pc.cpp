@@ -175,8 +175,7 @@ PetscErrorCode set_variant(PetscObject pc, KernelSumPC *context, PCKernelSumVari
   SHELLAC_CHECK_ALL(variant >= PC_KERNELSUM_AUTO && variant <= PC_KERNELSUM_SYMMETRIC, PetscObjectComm(pc),
                     PETSC_ERR_ARG_OUTOFRANGE,
                     "-pc_kernelsum_variant: variant %d is unknown; use auto, restricted or symmetric", (int)variant);
-  PetscCall(CheckAgreement(PetscObjectComm(pc), "a setting of the preconditioner",
-                           "PCKernelSumSetVariant() with " + std::to_string((int)variant)));
+  PetscCall(CheckCallAgrees(PetscObjectComm(pc), "PCKernelSumSetVariant()", 1, &variant));
   context->settings.variant = variant;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -215,8 +214,7 @@ PetscErrorCode set(PetscObject pc, KernelSumPC *context, const Setting &setting,
   SHELLAC_CHECK_ALL(value >= setting.least || (setting.least == 0 && value == PETSC_DECIDE), PetscObjectComm(pc),
                     PETSC_ERR_ARG_OUTOFRANGE, "%s, %s(): %" PetscInt_FMT " points were given; allowed: %s",
                     setting.option.key, setting.option.setter, value, setting.option.values);
-  PetscCall(CheckAgreement(PetscObjectComm(pc), "a setting of the preconditioner",
-                           std::string(setting.option.setter) + "() with " + std::to_string(value)));
+  PetscCall(CheckCallAgrees(PetscObjectComm(pc), std::string(setting.option.setter) + "()", 1, &value));
   context->settings.*setting.member = value;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -241,7 +239,7 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare(object, PCKERNELSUM, &ours));
   if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CheckOptionsAgree(PetscOptionsObject, sums_pc_options));
+  PetscCall(CheckOptionsAgree(PetscOptionsObject, "-pc_kernelsum_"));
   PetscOptionsHeadBegin(PetscOptionsObject, "Kernel sum preconditioner options");
   for (const Setting &setting : {box_setting, overlap_setting, coarse_setting}) {
     PetscInt value = context->settings.*setting.member;
