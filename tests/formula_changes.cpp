@@ -163,6 +163,25 @@ TEST_CASE("operators whose single rows have changed may be symmetric", "[boundar
   CHECK(symmetric);
 }
 
+// PETSc takes such a matrix' transpose for the matrix itself, and ICC for its preconditioner.
+TEST_CASE("an AIJ made of a symmetric operator does not stay symmetric when its entries change", "[boundaries]") {
+  const Problem  p = problem(2, 8, 7);
+  Grid           da = make_grid(p);
+  Matrix         A = make_operator(p, da), aij;
+  const PetscInt row = 9;
+  PetscBool      known, is;
+  for (MatReuse reuse : {MAT_INITIAL_MATRIX, MAT_REUSE_MATRIX}) {
+    OK(MatConvert(A, MATAIJ, reuse, &aij));
+    OK(MatIsSymmetricKnown(aij, &known, &is));
+    CHECK((known && is));
+    if (rank_count() == 1) OK(MatSetValue(aij, row, row + 1, 5, INSERT_VALUES));
+    OK(MatAssemblyBegin(aij, MAT_FINAL_ASSEMBLY));
+    OK(MatAssemblyEnd(aij, MAT_FINAL_ASSEMBLY));
+    OK(MatIsSymmetricKnown(aij, &known, &is));
+    CHECK(!known);
+  }
+}
+
 TEST_CASE("null spaces of sums are those of both operators", "[boundaries]") {
   Problem p = problem(2, 5, 4);
   p.ends[0] = p.ends[1] = DM_BOUNDARY_MIRROR;

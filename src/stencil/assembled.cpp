@@ -221,19 +221,24 @@ PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij) {
 }
 
 static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
-  Mat made;
+  Mat       made = reuse == MAT_REUSE_MATRIX ? *B : NULL;
+  PetscBool known, is;
 
   PetscFunctionBegin;
-  if (reuse == MAT_REUSE_MATRIX) {
-    PetscCall(MatStencilCopyEntries(A, *B));
-    PetscCall(MatStencilTakeProperties(A, *B));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatStencilAssemble(A, type, &made));
-  if (reuse == MAT_INITIAL_MATRIX)
-    *B = made;
+  if (made)
+    PetscCall(MatStencilCopyEntries(A, made));
   else
+    PetscCall(MatStencilAssemble(A, type, &made));
+  PetscCall(MatStencilTakeProperties(A, made));
+  PetscCall(MatIsSymmetricKnown(made, &known, &is));
+  if (known) { // until its user gives it other entries
+    PetscCall(MatSetOption(made, MAT_SYMMETRY_ETERNAL, PETSC_FALSE));
+    PetscCall(MatSetOption(made, MAT_STRUCTURAL_SYMMETRY_ETERNAL, PETSC_FALSE));
+  }
+  if (reuse == MAT_INPLACE_MATRIX)
     PetscCall(MatHeaderReplace(A, &made));
+  else
+    *B = made;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
