@@ -157,6 +157,66 @@ TEST_CASE("a manufactured source is exact for steep and fast functions", "[equat
   CHECK(error < 1e-11 * size);
 }
 
+// At a kink between points, the source at the points belongs to another solution: abs(x - 0.3) would get that of a line.
+TEST_CASE("kinks of an exact solution are refused, but at interfaces and for first derivatives", "[equations]") {
+  if (!equations_work() || PetscDefined(USE_COMPLEX)) return;
+  const auto values = [](const std::string &text, PetscInt dim = 1) {
+    Lattice l;
+    Grid    da;
+    PetscFunctionBeginUser;
+    l.dim = dim, l.N[0] = l.N[1] = 17, l.N[2] = 1;
+    if (dim == 1) l.N[1] = 1;
+    PetscCall(make_grid(l, nullptr, &da));
+    PetscCall(DMDASetEquation(da, ("// kinks\nexact = " + text).c_str()));
+    Vector u = make_vector(da), f = make_vector(da);
+    PetscCall(compute_values(da, 0, u, f));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  const std::string laplace = "\nresidual = -laplacian(u)", kink = "abs(x - 0.3)";
+  for (const std::string refused :
+       {kink, std::string("2 + max(0.3, x)"), std::string("x < 0.3 ? 1 : 10*x*(1 - x)"),
+        std::string("exp(-min(x, 0.6 - x))"), std::string("bent\nbent = sin(fabs(0.3 - x))")}) {
+    INFO(refused);
+    const size_t line = refused.find('\n');
+    EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"equation:", "exact solution of u has a kink or a jump at x = 0.3", "state a"}),
+                 [&] {
+                   return line == std::string::npos
+                              ? values(refused + laplace)
+                              : values(refused.substr(0, line) + laplace + refused.substr(line));
+                 });
+  }
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"equation:2", "has a kink"}),
+               [&] { return values("fabs(x*x + y*y - 0.3)" + laplace, 2); });
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"equation:2", "at x = 0.5"}), // which is a point
+               [&] { return values("abs(x - 0.5)" + laplace); });
+  EXPECT_ERROR(PETSC_ERR_FP, ({"equation:2", "exact solution of u is nan at the point (0, 0, 0)"}),
+               [&] { return values("pow(x - 0.4, 0.5)" + laplace); });
+  EXPECT_ERROR(PETSC_ERR_FP, ({"equation:2", "has a source of u that is nan at the point (8, 0, 0)"}),
+               [&] { return values("pow((x - 0.5)*(x - 0.5), 0.75)" + laplace); });
+  OK(values("pow(max(x - 0.3, 0), 3)" + laplace));
+  OK(values("x < 0.3 ? x*x : 0.6*x - 0.09" + laplace)); // whose second derivative jumps
+  OK(values(kink + "\nfield(k) = x < 0.3 ? 1 : 2\nresidual = -d(k, u)"));
+  OK(values(kink + "\nresidual = dx(u) + u"));
+}
+
+TEST_CASE("types of TS that have no steps for a rate are refused", "[equations]") {
+  if (!equations_work()) return;
+  const std::string text = "unknowns(u, v)\nrate(u) = v\nrate(v) = laplacian(u)";
+  Lattice           l;
+  Grid              pair;
+  l.dim = 1, l.N[0] = 17, l.N[1] = l.N[2] = 1, l.dof = 2;
+  OK(make_grid(l, nullptr, &pair));
+  set_equation(pair, text);
+  Grid first = line_with("rate = laplacian(u)", 17);
+  for (DM da : {(DM)first, (DM)pair})
+    for (const char *type : {TSALPHA2, TSMIMEX, TSDISCGRAD}) {
+      INFO(type);
+      Vector u = make_vector(da);
+      EXPECT_ERROR(PETSC_ERR_SUP, ({std::string("-ts_type ") + type, "bdf"}),
+                   [&] { return TSSolve(stepper(da, type, 1e-3, 1e-2), u); });
+    }
+}
+
 // Signs of differences whose coefficients cancel but for rounding errors; powers of a base and an exponent that both vary.
 TEST_CASE("a manufactured source sees no rounding errors of differences", "[equations]") {
   if (!equations_work() || PetscDefined(USE_COMPLEX)) return;

@@ -285,6 +285,11 @@ PetscErrorCode EquationOnGrid::Update() {
     for (int a = 0; a < grid_.dim; a++)
       for (int side = 0; side < 2; side++) {
         ends_[c][a].robin[side] = alpha[(c * 3 + a) * 2 + side];
+        PetscCheck(!PetscIsInfOrNanReal(ends_[c][a].robin[side]), grid_.comm, PETSC_ERR_FP, "%s",
+                   equation_->text
+                       .error_at(equation_->text.unknowns[c].ends[a][side].line,
+                                 "the alpha of robin(" + std::string(side_names[a][side]) + ") is not finite")
+                       .c_str());
         for (size_t m = 1; m <= w && !place_.periodic[a]; m++) {
           PetscInt  inside;
           PetscReal factor, given;

@@ -193,6 +193,8 @@ private:
   PetscErrorCode   ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
   std::string      ArmProblem(const int arm[5]) const;
   PetscErrorCode   CheckArms() const;
+  PetscErrorCode   CheckSource(const std::vector<PetscScalar> &source) const; // an error where it is not finite
+  PetscErrorCode   CheckKinks() const;
   PetscErrorCode   CheckNumbers(Vec u, Vec f, PetscReal bound, const std::string &when, const std::string &remedy);
   PetscErrorCode   CheckEntries(Vec u, const PetscScalar *const *slots);
   std::string      PlaceOf(size_t point) const;

@@ -149,6 +149,10 @@ PetscErrorCode EquationOnGrid::UpdateSource() {
   function(&place_, &all, compiled_array(source.data()));
   if (!equation_->text.has_rate)
     for (PetscScalar &value : source) value = -value;
+  if (source_version_ != version_) { // not at each time: they wait for other ranks
+    PetscCall(CheckSource(source));
+    PetscCall(CheckKinks());
+  }
   source_version_ = version_, source_time_ = place_.time;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,16 +238,43 @@ std::string EquationOnGrid::PlaceOf(size_t point) const {
                          grid_.start[2] + (PetscInt)(point / nx / ny)};
   return text_of(i, 3);
 }
-// The values of the fields there: ", k = 2".
+// The values of the fields there, ", k = 2", or what is not finite of one, wherever it is.
 PetscErrorCode EquationOnGrid::FieldsAt(size_t point, std::string *text) const {
   const PetscScalar *values;
 
   PetscFunctionBegin;
   for (size_t f = 0; f < fields_.size(); f++) {
     PetscCall(VecGetArrayRead(fields_[f], &values));
-    *text += ", " + equation_->text.fields[f].name + " = " + numeral(values[point]);
+    size_t at = 0;
+    while (at < owned() && !PetscIsInfOrNanScalar(values[at])) at++;
+    *text += ", " + equation_->text.fields[f].name + " = " + numeral(values[at < owned() ? at : point]) +
+             (at < owned() && at != point ? " at the point " + PlaceOf(at) : "");
     PetscCall(VecRestoreArrayRead(fields_[f], &values));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The exact solution, and the source that belongs to it.
+PetscErrorCode EquationOnGrid::CheckSource(const std::vector<PetscScalar> &source) const {
+  const size_t             n = equation_->unknowns();
+  const equation::Region   all = AllPoints();
+  std::vector<PetscScalar> exact(source.size());
+  char                     text[512] = "";
+
+  PetscFunctionBegin;
+  equation_->functions->exact(&place_, &all, compiled_array(exact.data()));
+  for (size_t i = 0; i < source.size() && !text[0]; i++) {
+    const bool has_value = !PetscIsInfOrNanScalar(exact[i]);
+    if (has_value && !PetscIsInfOrNanScalar(source[i])) continue;
+    const auto       &unknown = equation_->text.unknowns[i % n];
+    const std::string problem = "the exact solution " + std::string(has_value ? "has a source " : "") + "of " +
+                                unknown.name + (has_value ? " that" : "") + " is " +
+                                numeral(has_value ? source[i] : exact[i]) + " at the point " + PlaceOf(i / n) +
+                                "; state one that is finite, with the equation's derivatives, everywhere";
+    PetscCall(PetscStrncpy(text, equation_->text.error_at(unknown.exact.line, problem).c_str(), sizeof(text)));
+  }
+  PetscCall(share_error(grid_.comm, text));
+  PetscCheck(!text[0], grid_.comm, PETSC_ERR_FP, "%s", text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

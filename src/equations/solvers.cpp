@@ -319,16 +319,11 @@ static bool has_implicit_form(DM da) {
 // Rosenbrock's methods are made for stiff rates, but PETSc's take a rate alone as explicit.
 static PetscErrorCode choose_form(TS ts, DM da) {
   TsFunction present;
-  PetscBool  is_rosw, is_irk;
+  PetscBool  is_rosw;
 
   PetscFunctionBegin;
   PetscCall(DMTSGetIFunction(da, &present, NULL));
   PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSROSW, &is_rosw));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSIRK, &is_irk));
-  PetscCheck(
-      !is_irk, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
-      "-ts_type irk solves for all stages at once, with matrices that an equation as text does not have; use bdf, cn, "
-      "rosw, or arkimex with -ts_arkimex_fully_implicit");
   if (is_rosw && !present) PetscCall(set_form(da, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -448,6 +443,7 @@ static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, vo
 PetscErrorCode SetSolverFunctions(DM da, bool rate) {
   PetscFunctionBegin;
   if (rate) {
+    PetscCall(TSRefuseUnfitTypes());
     PetscCall(clear_snes_functions(da));
     PetscCall(DMTSSetRHSFunction(da, ts_function, NULL));
     PetscCall(DMTSSetRHSJacobian(da, ts_jacobian, NULL));

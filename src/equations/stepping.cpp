@@ -160,6 +160,46 @@ PetscErrorCode RejectOrAccept(TS ts, EquationOnGrid &equation, PetscReal time, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode refuse_type(TS ts, PetscInt, PetscReal, Vec, void *) {
+  EquationOnGrid *equation;
+  PetscErrorCode (*of_program)(TS, PetscReal, Vec, Vec, Vec, Vec, void *) = NULL;
+  DM     da;
+  TSType type;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &da));
+  PetscCall(DMFindEquation(da, &equation));
+  PetscCall(DMTSGetI2Function(da, &of_program, NULL));
+  PetscCall(TSGetType(ts, &type));
+  PetscCheck(!equation || of_program, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+             "-ts_type %s has no steps for the rate of an equation as text: it needs second derivatives in time, or parts "
+             "of the rate, that a text does not state; use rk, bdf, cn, rosw, or arkimex with "
+             "-ts_arkimex_fully_implicit",
+             type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const char *const unfit_types[] = {TSALPHA2, TSMIMEX, TSDISCGRAD, TSIRK};
+static PetscErrorCode (*create_of_petsc[4])(TS);
+template <int n> static PetscErrorCode create_unfit(TS ts) { // a monitor is what a TS calls first
+  PetscFunctionBegin;
+  PetscCall((*create_of_petsc[n])(ts));
+  PetscCall(TSMonitorSet(ts, refuse_type, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode TSRefuseUnfitTypes() {
+  static PetscErrorCode (*const create[])(TS) = {create_unfit<0>, create_unfit<1>, create_unfit<2>, create_unfit<3>};
+
+  PetscFunctionBegin;
+  if (create_of_petsc[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TSInitializePackage());
+  for (int n = 0; n < 4; n++) {
+    PetscCall(PetscFunctionListFind(TSList, unfit_types[n], &create_of_petsc[n]));
+    if (create_of_petsc[n]) PetscCall(TSRegister(unfit_types[n], create[n]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // On coarser grids: other types of TS have the state of a stage on their own grid alone, or no Jacobian of the rate.
 PetscErrorCode TSCheckCoarseSteps(TS ts) {
   PetscBool is_arkimex, has_steps;

@@ -12,6 +12,10 @@ PetscErrorCode FollowSteps(TS ts, EquationOnGrid &equation);
 // steps end in an error. Collective.
 PetscErrorCode RejectOrAccept(TS ts, EquationOnGrid &equation, PetscReal time, Vec u, Vec f);
 
+// Of types of TS that cannot step a rate, and some of which then read a null pointer: an error at the first step with an
+// equation. For each type that is chosen from now on.
+PetscErrorCode TSRefuseUnfitTypes();
+
 // Whether a SNES of a TS will ask for coarser grids, and an error for types of TS that have no steps there.
 PetscErrorCode SNESCoarsens(SNES snes, bool *does);
 PetscErrorCode TSCheckCoarseSteps(TS ts);
