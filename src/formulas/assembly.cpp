@@ -114,6 +114,7 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
+  if (context->announces) PetscFunctionReturn(MatStencilRestoreView(A, context));
   PetscMPIInt any[] = {context->zeroed && type == MAT_FINAL_ASSEMBLY, !context->awaited,
                        (PetscMPIInt)context->mistake_code};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any, 3, MPI_INT, MPI_MAX, context->grid.comm));

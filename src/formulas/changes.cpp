@@ -32,6 +32,15 @@ PetscErrorCode FormulaMat::changed(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FormulaMat::announce(Mat A) {
+  PetscFunctionBegin;
+  announces = true;
+  const PetscErrorCode error = assemble(A);
+  announces = false;
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Where single rows have changed, it is unknown whether A is symmetric; a copy of another operator has that one's again.
 static PetscErrorCode set_symmetry(Mat A, FormulaMat *context, bool symmetric) {
   PetscBool known, is;
@@ -51,26 +60,19 @@ static PetscErrorCode set_symmetry(Mat A, FormulaMat *context, bool symmetric) {
     PetscCall(MatSetOption(A, MAT_STRUCTURALLY_SYMMETRIC, PETSC_FALSE)); // no assembly forgets it
     PetscCall(MatSetOption(A, MAT_STRUCTURAL_SYMMETRY_ETERNAL, PETSC_FALSE));
   }
-  const bool zeroed = context->zeroed;
-  auto       awaited = std::move(context->awaited);
-  context->zeroed = false;
   for (int n = 0; n < 2 && known; n++) { // an assembly, but for the first, forgets what is not eternal
-    PetscCall(assemble(A));
+    PetscCall(context->announce(A));
     PetscCall(MatIsSymmetricKnown(A, &known, &is));
   }
-  context->awaited = std::move(awaited);
-  context->zeroed = zeroed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode FormulaMat::altered(Mat A, Alteration kind, PetscScalar a, PetscScalar s) {
   PetscFunctionBegin;
-  change.as_filled = false;
   change.scale *= a;
-  change.row_of_constant = change.row_of_constant * a + s;
-  if (kind != Alteration::scaled) change.constants_known = false;
-  if (kind != Alteration::scaled || s != (PetscScalar)0) change.is_scaled_formula = false;
-  change.rows_altered = change.rows_altered || kind == Alteration::rows;
+  change.shift = change.shift * a + s;
+  change.diagonal = change.diagonal || kind == Alteration::diagonal;
+  change.rows = change.rows || kind == Alteration::rows;
   if (kind == Alteration::rows) PetscCall(set_symmetry(A, this, false));
   PetscCall(changed(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,14 +83,12 @@ PetscErrorCode FormulaMat::added(Mat A, PetscScalar a, const CapturedMat &from) 
   bool              same_ends = x && (is_transposed == x->is_transposed || (symmetric && x->symmetric));
 
   PetscFunctionBegin;
-  change.as_filled = false;
   for (int axis = 0; axis < grid.dim && same_ends; axis++)
     for (int side = 0; side < 2; side++)
       same_ends = same_ends && ends[axis].holds_constants((Side)side) == x->ends[axis].holds_constants((Side)side);
-  if (!same_ends || !x->change.constants_known) change.constants_known = false;
-  if (x && !x->awaited) change.row_of_constant += a * x->change.row_of_constant;
-  change.is_scaled_formula = false;
-  change.others_added = true;
+  if (!same_ends || !x->knows_constants()) change.other_sums = true;
+  if (x && !x->awaited) change.shift += a * x->row_of_constant();
+  change.others = true;
   if (!x || !x->symmetric) PetscCall(set_symmetry(A, this, false));
   PetscCall(changed(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -112,7 +112,7 @@ PetscErrorCode FormulaMat::conjugated(Mat A) {
   PetscFunctionBegin;
   if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Conjugate());
   change.scale = PetscConj(change.scale);
-  change.row_of_constant = PetscConj(change.row_of_constant);
+  change.shift = PetscConj(change.shift);
   conjugate_settings();
   formula = make_formula();
   PetscCall(changed(A));

@@ -80,7 +80,7 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
   PetscFunctionBegin;
   PetscCall(FormulaMat::Prepare(of, arrays, prepared));
   if (!k.is_field() || grid.dim == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (of != op.get() || is_transposed || !change.as_filled || flows) PetscFunctionReturn(PETSC_SUCCESS);
+  if (of != op.get() || is_transposed || !change.none() || flows) PetscFunctionReturn(PETSC_SUCCESS);
   if (k.conjugated || !k.is_normal) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscDefined(USE_COMPLEX) && PetscMemTypeHost(arrays->memory())) PetscFunctionReturn(PETSC_SUCCESS);
   if (!static_cast<const CapturedStencil &>(*of).has_whole_star_in_arrays()) PetscFunctionReturn(PETSC_SUCCESS);

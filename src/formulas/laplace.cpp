@@ -119,18 +119,17 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
   PetscCall(MatGetStencil(A, &context));
   PetscScalar &present = context->sigma;
   if (context->op) {
-    SHELLAC_CHECK_ALL(!context->change.rows_altered, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
+    SHELLAC_CHECK_ALL(!context->change.rows, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
                       "MatZeroRows() or MatDiagonalScale() has changed single rows, of which σ is no longer known; set "
                       "the shift before, or make the operator anew");
-    const PetscScalar change = sigma - present;
-    const bool        zeroed = context->zeroed; // the program is about to assemble the operator with the new shift
+    const PetscScalar                change = sigma - present;
     std::unique_ptr<CapturedStencil> other = context->captured().NewLike();
     // a duplicate without values stays zero, and awaits others
     CapturedStencil &target =
         context->awaited ? static_cast<CapturedStencil &>(*context->awaited) : context->captured();
     // all anew, so that no rounding of former shifts stays; or the change, which is added, scaled and transposed as the
     // operator was
-    const bool                     anew = context->change.is_scaled_formula;
+    const bool                     anew = context->change.only_scaled();
     const std::unique_ptr<Laplace> part = context->make_laplace();
     part->sigma = anew ? sigma : change;
     part->minus_laplace = anew;
@@ -141,15 +140,10 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
     if (anew) {
       PetscCall(other->Scale(context->change.scale));
       PetscCall(other->CopyTo(&target));
-      context->change.row_of_constant = context->change.scale * sigma;
-    } else {
+    } else
       PetscCall(target.Axpy(context->change.scale, *other, context->compression));
-      context->change.row_of_constant += context->change.scale * change;
-    }
-    context->zeroed = false;
     PetscCall(context->changed(A));
-    PetscCall(assemble(A)); // tells solvers that the matrix is another
-    context->zeroed = zeroed;
+    PetscCall(context->announce(A)); // zeroed, it is about to be assembled with the new shift
   }
   present = sigma;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -191,7 +185,7 @@ static PetscErrorCode make_equivalent_star(Mat A, std::unique_ptr<StencilOperato
   LaplaceMat &laplace = *context;
   for (int a = 0; a < laplace.grid.dim; a++)
     if (laplace.ends[a].couples()) least = PetscMin(least, laplace.ends[a].h), most = PetscMax(most, laplace.ends[a].h);
-  if (laplace.stencil != MAT_LAPLACE_BOX || most * most <= 5 * least * least || !laplace.change.is_scaled_formula ||
+  if (laplace.stencil != MAT_LAPLACE_BOX || most * most <= 5 * least * least || !laplace.change.only_scaled() ||
       laplace.awaited)
     PetscFunctionReturn(PETSC_SUCCESS);
   const std::unique_ptr<Laplace>   formula = laplace.make_laplace();

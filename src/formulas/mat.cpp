@@ -259,8 +259,6 @@ PetscErrorCode FormulaMat::set_up(Mat A) {
 
 PetscErrorCode FormulaMat::take_coefficients(Mat A) {
   PetscFunctionBegin;
-  change.row_of_constant = of_constant();
-  change.constants_known = has_known_sums();
   if (symmetric) { // others may be by chance, as with a velocity of zero: MatIsSymmetric() finds out
     PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
     PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE)); // but for changes of single rows, see altered()
@@ -291,13 +289,13 @@ PetscErrorCode FormulaMat::refresh(Mat A, bool collective) {
   if (!any || !collective) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stale, 1, MPI_INT, MPI_MAX, grid.comm));
   if (!stale) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(change.as_filled, grid.comm, PETSC_ERR_ORDER,
+  PetscCheck(change.none(), grid.comm, PETSC_ERR_ORDER,
              "a field of the operator has changed after the operator itself (MatScale(), MatZeroRows(), ...); set the "
              "field again, which fills all rows anew, and repeat those calls");
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscCall(refill(A));
   refreshes++;
-  PetscCall(assemble(A)); // forgets whether the rows were symmetric
+  PetscCall(announce(A)); // forgets whether the rows were symmetric
   PetscCall(PetscObjectStateSet((PetscObject)A, state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -59,10 +59,17 @@ struct FormulaMat : CapturedMat {
   PetscErrorCode refill(Mat A);
   // The rows of a formula on the domain, as they are before any change of the operator.
   DomainRows rows_of(const Formula &of) const { return DomainRows(of, ends, any_point(), rows_conjugated); }
-  bool       stale();           // a field has changed since the rows were filled, as this rank sees it
-  Point      any_point() const; // of the grid: what the formula's points have in common
-  PetscReal  coordinate(int axis, PetscInt i) const {
-     return origin[axis] + (PetscReal)ends[axis].within(i) * ends[axis].h;
+  // What a row far from the ends makes of the function 1, if that is known: the same for all rows but those at the ends.
+  PetscScalar row_of_constant() const { return change.scale * of_constant() + change.shift; }
+  bool        knows_constants() const {
+           const bool of_filled = has_known_sums() || change.scale == (PetscScalar)0;
+           return of_filled && !change.diagonal && !change.rows && !change.other_sums;
+  }
+  PetscErrorCode announce(Mat A);   // by an assembly without values: solvers learn that the matrix is another
+  bool           stale();           // a field has changed since the rows were filled, as this rank sees it
+  Point          any_point() const; // of the grid: what the formula's points have in common
+  PetscReal      coordinate(int axis, PetscInt i) const {
+         return origin[axis] + (PetscReal)ends[axis].within(i) * ends[axis].h;
   }
 
   // settings
@@ -79,15 +86,15 @@ struct FormulaMat : CapturedMat {
   std::unique_ptr<Formula> formula;
   Ends                     ends[3];
   PetscReal                origin[3] = {0, 0, 0}; // of the point 0 [length]
-  // What the operator is since the last fill, but for transposition.
+  // What the operator is since the last fill, but for transposition: scale times the filled rows, and shift on the diagonal.
   struct Change {
-    PetscScalar scale = 1;                // all MatScale()s
-    PetscScalar row_of_constant = 0;      // what a row far from the ends makes of the function 1, if
-    bool        constants_known = true;   // it is the same for all rows but those that the ends change
-    bool        as_filled = true;         // no change
-    bool        is_scaled_formula = true; // none but MatScale()
-    bool        rows_altered = false;     // by MatZeroRows() or MatDiagonalScale()
-    bool        others_added = false;     // by MatAXPY()
+    PetscScalar scale = 1, shift = 0;
+    bool        diagonal = false;   // another one, by MatDiagonalSet()
+    bool        rows = false;       // altered by MatZeroRows() or MatDiagonalScale()
+    bool        others = false;     // added by MatAXPY(); shift has the sums of their rows, but for
+    bool        other_sums = false; // those that are not known, or other ones at the ends
+    bool        only_scaled() const { return shift == (PetscScalar)0 && !diagonal && !rows && !others; }
+    bool        none() const { return scale == (PetscScalar)1 && only_scaled(); }
   } change;
   // When null spaces were attached last: the operator had none, or one that was known, or its transpose's too.
   enum class NullState { none, right_alone, both } null_state = NullState::none;
@@ -97,6 +104,7 @@ struct FormulaMat : CapturedMat {
   std::unique_ptr<StencilOperator> awaited; // of a duplicate without values, which is zero: what it is once assembled
   std::string                      mistake; // of MatSetValues(), and its code; see note_mistake()
   PetscErrorCode                   mistake_code = PETSC_SUCCESS;
+  bool                             announces = false; // in announce()
   bool      zeroed = false;        // MatZeroEntries() came, and neither MatSetValues() nor MatAssemblyEnd() since
   bool      is_transposed = false; // by MatTranspose()
   PetscReal relative_sum = 0;      // of the rows; see fill()
@@ -122,7 +130,7 @@ PetscErrorCode MatFormulaChangeSetting(Mat A, FormulaMat *context, Setting *sett
   const PetscErrorCode error = context->refill(A);
   if (error) *setting = before;
   PetscCall(error);
-  if (context->op && context->is_complete()) PetscCall(assemble(A)); // tells solvers that the matrix is another
+  if (context->op && context->is_complete()) PetscCall(context->announce(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -48,12 +48,12 @@ PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context) {
   MPI_Comm     comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
-  bool singular = context->change.constants_known && context->change.row_of_constant == (PetscScalar)0 &&
+  bool singular = context->knows_constants() && context->row_of_constant() == (PetscScalar)0 &&
                   context->grid.dof == 1 && context->is_complete();
   for (int a = 0; a < context->grid.dim; a++)
     for (int side = 0; side < 2; side++) singular = singular && context->ends[a].holds_constants((Side)side);
   // The left null space is unknown for sums with other matrices and for formulas that are not known to be symmetric.
-  const bool  left_known = context->symmetric || (context->formula->symmetric() && !context->change.others_added);
+  const bool  left_known = context->symmetric || (context->formula->symmetric() && !context->change.others);
   const State now = !singular ? State::none : !left_known ? State::right_alone : State::both, was = context->null_state;
   const bool  turned = context->null_spaces_transposed != context->is_transposed;
   context->null_state = now;

@@ -46,10 +46,10 @@ static PetscErrorCode get_context(Mat A, Vec b, FormulaMat **context) {
   PetscCall((*context)->read_fields());
   PetscCheck(!(*context)->is_transposed, comm, PETSC_ERR_SUP,
              "a transposed operator has no boundary data; call this with the operator before MatTranspose()");
-  PetscCheck(!(*context)->change.rows_altered && !(*context)->change.others_added, comm, PETSC_ERR_ORDER,
+  PetscCheck(!(*context)->change.rows && !(*context)->change.others, comm, PETSC_ERR_ORDER,
              "the boundary's data belong to the operator before %s; call this before, and change the right-hand side "
              "in the same way",
-             (*context)->change.rows_altered ? "MatZeroRows() or MatDiagonalScale()" : "MatAXPY()");
+             (*context)->change.rows ? "MatZeroRows() or MatDiagonalScale()" : "MatAXPY()");
   PetscCall(MatStencilCheckLayouts(A, b, NULL, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -134,18 +134,17 @@ static std::string describe(const Ends &ends, Side side) {
 
 // The changes of the equation's operator; "" if there are none. The shift comes after the scaling.
 static std::string describe_changes(const FormulaMat &context) {
-  std::string       text;
-  const PetscScalar shift = context.change.row_of_constant - context.change.scale * context.of_constant();
-  const auto        add = [&](const std::string &what) { text += (text.empty() ? "" : ", ") + what; };
+  std::string               text;
+  const FormulaMat::Change &change = context.change;
+  const auto                add = [&](const std::string &what) { text += (text.empty() ? "" : ", ") + what; };
   if (context.is_transposed) add("transposed");
-  if (context.change.scale != (PetscScalar)1) add("scaled by " + number(context.change.scale));
-  if (!context.change.is_scaled_formula && context.change.constants_known && !context.change.others_added &&
-      shift != (PetscScalar)0)
-    add("shifted by " + number(shift));
-  if (context.change.others_added) add("others added by MatAXPY()");
-  if (context.change.rows_altered)
+  if (change.scale != (PetscScalar)1) add("scaled by " + number(change.scale));
+  if (change.shift != (PetscScalar)0 && context.knows_constants() && !change.others)
+    add("shifted by " + number(change.shift));
+  if (change.others) add("others added by MatAXPY()");
+  if (change.rows)
     add("rows by MatZeroRows() or MatDiagonalScale()");
-  else if (!context.change.others_added && !context.change.constants_known && context.has_known_sums())
+  else if (change.diagonal && !change.others)
     add("the diagonal by MatDiagonalSet()");
   return text;
 }
