@@ -10,32 +10,28 @@ constexpr PetscInt chunk = 256;       // points whose sums stay in the first cac
 constexpr int      most_waiting = 20; // products of one row for recur_blocks()
 
 // start = keep x + omega (b - sum - Σ_s coefficient_s u_s)/d, and a factor for the recurrence; b or sum may be null. The
-// small loops are written out, because only then does the compiler vectorise the long one.
-template <int terms, bool keeps, class T>
-SHELLAC_WIDE void start_recurrence(const T *const *coefficient, const T *const *u, const T *sum, const T *b,
-                                   const T *inverse, const T *side, PetscReal omega, PetscReal keep, const T *x,
-                                   PetscInt n, T *__restrict__ start, T *__restrict__ factor) {
-  constexpr int no = 0, s1 = terms > 1 ? 1 : no, s2 = terms > 2 ? 2 : no;
-  const T      *c0 = terms > 0 ? coefficient[0] : nullptr, *c1 = terms > 1 ? coefficient[s1] : nullptr,
-          *c2 = terms > 2 ? coefficient[s2] : nullptr;
-  const T *u0 = terms > 0 ? u[0] : nullptr, *u1 = terms > 1 ? u[s1] : nullptr, *u2 = terms > 2 ? u[s2] : nullptr;
+// terms are a pack, because only then does the compiler vectorise the loop.
+template <bool keeps, class T, size_t... s>
+SHELLAC_WIDE void start_recurrence(std::index_sequence<s...>, const T *const *coefficient, const T *const *u,
+                                   const T *sum, const T *b, const T *inverse, const T *side, PetscReal omega,
+                                   PetscReal keep, const T *x, PetscInt n, T *__restrict__ start,
+                                   T *__restrict__ factor) {
+  [[maybe_unused]] const T *const c[] = {coefficient[s]..., nullptr}, *const from[] = {u[s]..., nullptr};
   for (PetscInt i = 0; i < n; i++) {
     T rest = b ? b[i] : T(0);
     if (sum) rest -= sum[i];
-    if (terms > 0) rest -= c0[i] * u0[i];
-    if (terms > 1) rest -= c1[i] * u1[i];
-    if (terms > 2) rest -= c2[i] * u2[i];
+    ((rest -= c[s][i] * from[s][i]), ...);
     const T over_d = omega * inverse[i];
     start[i] = keeps ? keep * x[i] + over_d * rest : over_d * rest;
     if (side) factor[i] = -over_d * side[i];
   }
 }
 
-template <bool keeps, class... Arguments> void start_recurrence(int terms, Arguments... arguments) {
-  if (terms == 0) start_recurrence<0, keeps>(arguments...);
-  if (terms == 1) start_recurrence<1, keeps>(arguments...);
-  if (terms == 2) start_recurrence<2, keeps>(arguments...);
-  if (terms == 3) start_recurrence<3, keeps>(arguments...);
+template <bool keeps, size_t most = 3, class... Arguments> void start_recurrence(size_t terms, Arguments... arguments) {
+  if (terms == most)
+    start_recurrence<keeps>(std::make_index_sequence<most>(), arguments...);
+  else if constexpr (most > 0)
+    start_recurrence<keeps, most - 1>(terms, arguments...);
 }
 
 template <class T>
@@ -118,11 +114,11 @@ void HostSweeps::relax_scalars(const Pass &pass, T *row, size_t at, PetscInt fro
   }
   const T *const *coefficient = coefficient_.data() + summed, *const *value = value_.data() + summed;
   if (pass.keep != 0)
-    start_recurrence<true>(terms - summed, coefficient, value, sum, b, inverse, first_side, omega_, pass.keep, x, n,
-                           start, factor);
+    start_recurrence<true>((size_t)(terms - summed), coefficient, value, sum, b, inverse, first_side, omega_, pass.keep,
+                           x, n, start, factor);
   else
-    start_recurrence<false>(terms - summed, coefficient, value, sum, b, inverse, first_side, omega_, pass.keep, x, n,
-                            start, factor);
+    start_recurrence<false>((size_t)(terms - summed), coefficient, value, sum, b, inverse, first_side, omega_,
+                            pass.keep, x, n, start, factor);
   for (size_t s = 1; s < sides; s++)
     make_factors(lines_.coefficient(side[s]) + from, inverse, omega_, n, factor + s * chunk);
   if (sides == 1 && PetscAbsInt(a_->slot[side[0]].step[0]) == 1) {
