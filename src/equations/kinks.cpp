@@ -107,8 +107,8 @@ PetscErrorCode EquationOnGrid::CheckKinks() const {
             "the exact solution of " + text.unknowns[(size_t)c].name + " has a kink or a jump at " + "xyz"[a] + " = " +
             at + ", near the point " + PlaceOf(point) +
             ", where its source would be infinite; state a solution that has the equation's derivatives everywhere";
-        PetscCall(PetscStrncpy(error, text.error_at(text.unknowns[(size_t)c].exact.line, problem).c_str(),
-                               sizeof(error)));
+        PetscCall(
+            PetscStrncpy(error, text.error_at(text.unknowns[(size_t)c].exact.line, problem).c_str(), sizeof(error)));
       }
     }
   PetscCall(share_error(grid_.comm, error));
