@@ -11,9 +11,10 @@
 
 #include "capture/arms.hpp"
 #include "capture/coefficients.hpp"
-#include "capture/coo.hpp"
 #include "capture/kinds.hpp"
 #include "device/arrays.hpp"
+#include "device/mirror.hpp"
+#include "device/scratch.hpp"
 #include "stencil/operator.hpp"
 
 namespace shellac {
@@ -79,6 +80,7 @@ public:
   template <class Function> PetscErrorCode ForAllPoints(const Function &f) const { // in that memory
     return ForAllPoints(memory_, f);
   }
+  Box line() const { return {{0, 0, 0}, {(PetscInt)point_count(), 1, 1}}; } // all points by their numbers
   // Makes zero coefficients for a slot that has none; or any, where the caller sets all.
   PetscErrorCode Need(int slot, bool zero = true);
   PetscErrorCode NeedAll();
@@ -96,9 +98,9 @@ public:
   void           set_keep_arrays(bool keep) { keep_arrays_ = keep; }
   PetscErrorCode DropIdleArrays(); // those that stayed
   // Closes it with these coefficients in place of all that it has, if it was compressed and they are equal in the same
-  // rows, or in a simpler way: without arrays. Else nothing is done. On the host, and on a GPU:
-  PetscErrorCode CloseAgain(SumsByBlocks *sums, const Compression &wish, bool *done);
-  PetscErrorCode CloseAgain(const Sums<T> &sums, PetscMemType memory, const Compression &wish, bool *done);
+  // rows, or in a simpler way: without arrays. Else nothing is done. memory: where they are read.
+  template <class Read>
+  PetscErrorCode CloseAgain(const Read &sums, PetscMemType memory, const Compression &wish, bool *done);
   bool           open() const { return open_; }
   // Open or closed. Memory is kept for the next assembly.
   PetscErrorCode Zero();
@@ -160,30 +162,24 @@ private:
     return slot / patch_.dof % arms_->count() == arms_->center() &&
            slot % patch_.dof == slot / patch_.dof / arms_->count();
   }
-  template <class Function> bool       for_each_run(const Function &f) const;
-  template <class Read> bool           try_constant(Read *read, const Compression &wish, Refusal *refusal);
-  template <class Read> PetscErrorCode TryKindsAgain(Read *read, const Compression &wish, bool *done);
-  bool                                 try_indexed(const Compression &wish, Refusal *refusal);
-  bool                                 few_kinds(const Compression &wish);
-  bool                                 worth_a_search(size_t in_sample, size_t most);
-  bool                                 compressed() const { return !open_ && closed_as_ != Storage::arrays; }
-  PetscErrorCode                       DropArrays();
-  PetscErrorCode                       Use(int slot); // an array, closed: zero where it is not in use
-  PetscErrorCode                       GetArray(int slot, bool is_written = false); // all of it: nothing is copied
-  PetscErrorCode                       RestoreArray(int slot);
-  bool                                 zero_in_table(int slot) const;
-  PetscErrorCode                       MoveToHost();
-  PetscErrorCode                       Expand(); // closed and compressed: open arrays get the rows
-  PetscErrorCode                       CheckNoneLent(MPI_Comm comm) const; // which calls this
-  // Compresses coefficients that are on a GPU; *done: they need not come to the host.
-  PetscErrorCode CloseOnDevice(const Compression &wish, bool *done);
-  // Compresses what read() gives on a GPU, if it is constant, or indexed as before; *used: the slots that are not zero,
-  // *few: there may be few kinds of rows.
+  PetscErrorCode DropArrays();
+  PetscErrorCode Use(int slot);                               // an array, closed: zero where it is not in use
+  PetscErrorCode GetArray(int slot, bool is_written = false); // all of it: nothing is copied
+  PetscErrorCode RestoreArray(int slot);
+  bool           zero_in_table(int slot) const;
+  PetscErrorCode MoveToHost();
+  PetscErrorCode Expand();                           // closed and compressed: open arrays get the rows
+  PetscErrorCode CheckNoneLent(MPI_Comm comm) const; // which calls this
+  // Compresses what read() gives in a memory, if it is constant, or indexed as before.
   template <class Read>
-  PetscErrorCode LookOnDevice(const Read &read, PetscMemType device, const Compression &wish, bool *done,
-                              std::vector<int> *used, bool *few);
-  PetscErrorCode FindUsedOnDevice(std::vector<int> *used); // the slots that are not zero
-  PetscErrorCode IndexOnDevice(size_t most, PetscReal tolerance, bool *done);
+  PetscErrorCode      TryClasses(const Read &read, PetscMemType memory, const Compression &wish, Refusal *refusal,
+                                 bool *done);
+  PetscErrorCode      FindUsed(const ArrayValues<T> &read, std::vector<int> *used); // the slots that are not zero
+  PetscErrorCode      FewKinds(const ArrayValues<T> &read, size_t most, PetscReal tolerance, bool *few);
+  PetscErrorCode      TryIndexed(const ArrayValues<T> &read, const Compression &wish, size_t used, Refusal *refusal,
+                                 bool *done);
+  Mirror<PetscInt64> *first_of_classes(); // points
+  void                refuse(int64_t point, Refusal *refusal) const;
   // The form indexed, by the index that there is: rows has the kinds' coefficients [slots][kinds]. And whether no two
   // kinds are the same.
   void make_kinds(const std::vector<T> &rows);
@@ -247,15 +243,15 @@ private:
   Mirror<unsigned short> index16_;
   Mirror<PetscInt64> kind_points_; // [kinds]: the first point of each; with the index, also while the operator is open
   Storage            closed_as_ = Storage::arrays;             // when it was closed last
-  size_t             sampled_kinds_ = 0, sampled_in_vain_ = 0; // see worth_a_search()
+  size_t             sampled_kinds_ = 0, sampled_in_vain_ = 0; // see FewKinds()
   Mirror<const T *>  pointers_; // of the arrays in the memory that they were last prepared for
   mutable Scratch<T> borders_;  // of the tiles of a sweep on a GPU: see sweep_on_gpu.hpp
 
-  struct Look {                      // of LookOnDevice(), at all coefficients
+  struct Look {                      // at all coefficients
     Mirror<PetscInt64> class_points; // the first point of each class of places; -1 where there is none
-    Scratch<T>         found;        // coefficients of some points, and what was found
+    Scratch<T>         found;        // coefficients of some points, and what was found; see TryClasses()
     Scratch<uint64_t>  hashes;       // a HashSet's
-    Scratch<int>       nonzero;      // [slots], of FindUsedOnDevice()
+    Scratch<int>       nonzero;      // [slots], of FindUsed()
   } look_;
 };
 
@@ -335,24 +331,6 @@ template <class Function> void CapturedStencil::SetByPlace(const Function &read)
   }
   make_table(all);
   by_place_ = true;
-}
-
-// Calls f(class, first point, its place in an array, points) for the points of a class that are next to each other
-// along the first axis, as long as it returns true.
-template <class Function> bool CapturedStencil::for_each_run(const Function &f) const {
-  const auto     a = places();
-  const PetscInt nx = a.places(patch_, 0), ny = a.places(patch_, 1), size = patch_.size[0];
-  const PetscInt far = patch_.N[0] - depth_[0] - patch_.start[0]; // where the points far from both ends end
-  for (PetscInt k = 0; k < patch_.size[2]; k++)
-    for (PetscInt j = 0; j < patch_.size[1]; j++) {
-      const size_t line = (size_t)nx * (a.place(patch_, 1, j) + (size_t)ny * a.place(patch_, 2, k));
-      for (PetscInt i = 0, points; i < size; i += points) {
-        const PetscInt place = a.place(patch_, 0, i), p[3] = {i, j, k};
-        points = place == depth_[0] && patch_.N[0] > 2 * depth_[0] ? PetscMin(size, far) - i : 1;
-        if (!f(line + place, p, patch_.index(i, j, k), points)) return false;
-      }
-    }
-  return true;
 }
 
 } // namespace shellac

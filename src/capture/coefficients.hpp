@@ -74,13 +74,19 @@ template <class T> struct CapturedCoefficients {
   }
   // The coefficients of p's rows; null where they are in arrays.
   SHELLAC_HD const T *rows(const Patch &patch, const PetscInt p[3], size_t at) const {
-    if (storage == Storage::arrays) return nullptr;
-    if (storage == Storage::indexed) return of_class(index8 ? index8[at] : index16[at]);
-    return by_place(patch, p);
+    return storage == Storage::arrays ? nullptr : of_class(class_at(patch, p, at));
+  }
+  SHELLAC_HD size_t class_at(const Patch &patch, const PetscInt p[3], size_t at) const {
+    return storage == Storage::constant ? class_of(patch, p) : index8 ? index8[at] : index16[at];
   }
   SHELLAC_HD size_t class_of(const Patch &patch, const PetscInt p[3]) const { // of places
     return place(patch, 0, p[0]) +
            (size_t)places(patch, 0) * (place(patch, 1, p[1]) + (size_t)places(patch, 1) * place(patch, 2, p[2]));
+  }
+  // How many of the n points from p on along the first axis are of its class of places.
+  SHELLAC_HD int run_of_class(const Patch &patch, const PetscInt p[3], int n) const {
+    const PetscInt N = patch.N[0], D = depth[0], left = N - D - patch.start[0] - p[0]; // to the end's first place
+    return place(patch, 0, p[0]) == D && N > 2 * D ? (int)PetscMin(left, (PetscInt)n) : 1;
   }
   SHELLAC_HD const T *by_place(const Patch &patch, const PetscInt p[3]) const { // where they are constant
     return of_class(class_of(patch, p));

@@ -335,7 +335,9 @@ static PetscErrorCode set_values(Mat A, const PetscScalar values[], InsertMode m
   PetscCall(receive(&map, summed_in, values, &received));
   SumsByBlocks by_blocks(map, values, received);
   if (!on_host) PetscCall(get_sums(&map, summed_in, values, received, &put.sums));
-  if (!add && on_host) PetscCall(op.CloseAgain(&by_blocks, context->compression, &done));
+  if (!add && on_host)
+    PetscCall(op.CloseAgain(SumsOnHost{&by_blocks, map.number.host().data(), map.block()}, summed_in,
+                            context->compression, &done));
   if (!add && !on_host) PetscCall(op.CloseAgain(put.sums, summed_in, context->compression, &done));
   if (done)
     PetscCall(MatCapturedForgetEntries(A, context));

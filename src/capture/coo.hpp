@@ -137,7 +137,12 @@ template <class T> struct Sums {
        for (PetscInt n = first[e]; n < first[e + 1]; n++) sum += value(source[n]);
     return sum;
   }
-  SHELLAC_HD T value(PetscInt n) const { return n < own ? values[n] : received[n - own]; }
+  template <int most> SHELLAC_RUN const T *run(int slot, size_t at, int, T (&to)[most]) const {
+    to[0] = (*this)(slot, at);
+    return to;
+  }
+  SHELLAC_HD int length(size_t) const { return 1; }
+  SHELLAC_HD T   value(PetscInt n) const { return n < own ? values[n] : received[n - own]; }
 };
 
 // Puts them into the coefficients of the operator, or adds them.
@@ -164,13 +169,11 @@ public:
 
   SumsByBlocks(const CooMap &map, const T *values, const T *received)
       : map_(map), values_(values), received_(received), sums_((1 + map.slots.size()) * map.stride()) {}
-  bool zero(int slot) const { return map_.number.host()[(size_t)slot] < 0; }
-  // From a point on, where they are until the next call for another block; and of how many points.
+  // From a point on, where they are until the next call for another block.
   const T *run(int slot, size_t at) {
     if (at >> map_.shift != block_) load(at >> map_.shift);
     return &sums_[(size_t)(1 + map_.number.host()[(size_t)slot]) * map_.stride() + (at & (map_.block() - 1))];
   }
-  PetscInt length(size_t at) const { return (PetscInt)(map_.block() - (at & (map_.block() - 1))); }
 
 private:
   void load(size_t block);
@@ -179,6 +182,32 @@ private:
   const T       *values_, *received_;
   std::vector<T> sums_;
   size_t         block_ = SIZE_MAX;
+};
+
+// As functors read them. These are compiled for GPUs, too, and called on the host alone.
+struct SumsOnHost {
+  using T = PetscScalar;
+
+  SumsByBlocks *sums;
+  const int    *number; // see CooMap
+  size_t        block;
+
+  SHELLAC_HD bool zero(int slot) const { return number[slot] < 0; }
+  SHELLAC_HD T    operator()(int slot, size_t at) const {
+       T room[1] = {};
+       return zero(slot) ? T(0) : *run(slot, at, 1, room);
+  }
+  template <int most> SHELLAC_RUN const T *run(int slot, size_t at, int, T (&room)[most]) const {
+#if defined(__CUDA_ARCH__)
+    return room;
+#else
+    (void)room;
+    return sums->run(slot, at);
+#endif
+  }
+  SHELLAC_HD int length(size_t at) const {
+    return (int)(block - (at & (block - 1)));
+  }
 };
 
 } // namespace shellac

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "device/launch.hpp"
+#include "device/runs.hpp"
 
 namespace shellac {
 
@@ -32,10 +32,11 @@ template <class T> SHELLAC_HD T key_of(T value, PetscReal tolerance) {
 }
 
 template <class T> SHELLAC_HD uint64_t add_to_hash(uint64_t hash, T key) {
-  const PetscReal parts[] = {PetscRealPart(key), PetscImaginaryPart(key)};
-  for (PetscReal part : parts) {
-    uint64_t word = 0;
-    memcpy(&word, &part, sizeof(part) < sizeof(word) ? sizeof(part) : sizeof(word));
+  constexpr int parts = sizeof(T) / sizeof(PetscReal);
+  for (int part = 0; part < parts; part++) {
+    const PetscReal value = part ? PetscImaginaryPart(key) : PetscRealPart(key);
+    uint64_t        word = 0;
+    memcpy(&word, &value, sizeof(value) < sizeof(word) ? sizeof(value) : sizeof(word));
     hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
     hash ^= hash >> 29;
   }
@@ -48,9 +49,11 @@ template <class T> struct ArrayValues {
 
   SHELLAC_HD bool zero(int slot) const { return !values[slot]; }
   SHELLAC_HD T    operator()(int slot, size_t at) const { return values[slot] ? values[slot][at] : T(0); }
-  // On the host, of a slot that is not zero.
-  const T *run(int slot, size_t at) const { return values[slot] + at; }
-  PetscInt length(size_t) const { return 1024; }
+  // From a point on, of a slot that is not zero; room: where they may be put. length(): of how many points.
+  template <int most> SHELLAC_RUN const T *run(int slot, size_t at, int, T (&)[most]) const {
+    return values[slot] + at;
+  }
+  SHELLAC_HD int length(size_t) const { return most_run; }
 };
 
 // Of the rows at a point; read(slot, at) gives the coefficients. Never 0.
@@ -60,15 +63,8 @@ SHELLAC_HD uint64_t hash_of_rows(const Read &read, int slots, size_t at, PetscRe
   for (int s = 0; s < slots; s++) hash = add_to_hash(hash, key_of<T>(read(s, at), tolerance));
   return hash ? hash : 1;
 }
-template <class T, class Read>
-SHELLAC_HD bool same_rows(const Read &read, int slots, size_t at, size_t other, PetscReal tolerance) {
-  bool same = true;
-  for (int s = 0; s < slots; s++)
-    same = same && key_of<T>(read(s, at), tolerance) == key_of<T>(read(s, other), tolerance);
-  return same;
-}
 
-// A set of hashes, for many threads on a GPU: an open table, 0 where it is free. places: a power of two.
+// A set of hashes, for many threads: an open table, 0 where it is free. places: a power of two.
 struct HashSet {
   uint64_t *table;
   size_t    places;
