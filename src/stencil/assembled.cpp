@@ -233,7 +233,8 @@ static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
   PetscCall(MatIsSymmetricKnown(made, &known, &is));
   if (known) { // until its user gives it other entries
     PetscCall(MatSetOption(made, MAT_SYMMETRY_ETERNAL, PETSC_FALSE));
-    PetscCall(MatSetOption(made, MAT_STRUCTURAL_SYMMETRY_ETERNAL, PETSC_FALSE));
+    PetscCall(MatIsStructurallySymmetricKnown(made, &known, &is)); // not of unsymmetric rows
+    if (known) PetscCall(MatSetOption(made, MAT_STRUCTURAL_SYMMETRY_ETERNAL, PETSC_FALSE));
   }
   if (reuse == MAT_INPLACE_MATRIX)
     PetscCall(MatHeaderReplace(A, &made));
