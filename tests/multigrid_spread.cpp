@@ -3,18 +3,14 @@
 #include "catch.hpp"
 
 #include "gpu.hpp"
-#include "multigrid.hpp"
+#include "media.hpp"
 
 using namespace tests;
 
 #if defined(PETSC_HAVE_CUDA)
 
-// A random vector's cycle, the same on any ranks.
-static std::vector<PetscScalar> cycled(const Problem &p, const char *vectors, const std::string &options) {
-  Grid da;
-  REQUIRE(try_make_grid(p, &da));
-  OK(DMSetVecType(da, vectors));
-  Matrix         A = make_operator(p, da);
+// A vector's cycle, the same on any ranks, and a transposed one.
+static std::vector<PetscScalar> cycled(DM da, Mat A, const std::string &options) {
   Preconditioner pc = make_pc(A, options + small_last_level);
   Vector         b = make_vector(da), x;
   set_values(da, b, [&](const PetscInt i[3]) {
@@ -27,6 +23,32 @@ static std::vector<PetscScalar> cycled(const Problem &p, const char *vectors, co
   const auto transposed = natural_values(da, y);
   all.insert(all.end(), transposed.begin(), transposed.end());
   return all;
+}
+
+static std::vector<PetscScalar> cycled(const Problem &p, const char *vectors, const std::string &options) {
+  Grid da;
+  REQUIRE(try_make_grid(p, &da));
+  OK(DMSetVecType(da, vectors));
+  Matrix A = make_operator(p, da);
+  return cycled(da, A, options);
+}
+
+static std::vector<PetscScalar> cycled(const Lattice &l, const Fill &fill, const char *vectors,
+                                       const std::string &options) {
+  Twins t(l, vectors);
+  set_rows(t.da, t.A, fill, Way::stencil, ADD_VALUES);
+  assemble(t.A);
+  return cycled(t.da, t.A, options);
+}
+
+static void check_alike(const std::vector<PetscScalar> &some, const std::vector<PetscScalar> &others,
+                        PetscReal tolerance) {
+  PetscReal most = 0, largest = 0;
+  for (size_t i = 0; i < others.size(); i++) {
+    most = PetscMax(most, PetscAbsScalar(some[i] - others[i]));
+    largest = PetscMax(largest, PetscAbsScalar(others[i]));
+  }
+  CHECK(most <= tolerance * largest);
 }
 
 TEST_CASE("windows of levels on several GPUs give the host's cycles", "[multigrid][device]") {
@@ -55,14 +77,61 @@ TEST_CASE("windows of levels on several GPUs give the host's cycles", "[multigri
           if (single && p.dim == 1) continue; // rounding times the condition of so long a line
           if (number++ % 5 && !(N[0] == 150 && ends == DM_BOUNDARY_NONE)) continue;
           INFO(describe(p) << option);
-          const auto on_gpus = cycled(p, VECCUDA, option + windows), on_host = cycled(p, VECSTANDARD, option);
-          PetscReal  most = 0, largest = 0;
-          for (size_t i = 0; i < on_host.size(); i++) {
-            most = PetscMax(most, PetscAbsScalar(on_gpus[i] - on_host[i]));
-            largest = PetscMax(largest, PetscAbsScalar(on_host[i]));
-          }
-          CHECK(most <= (single ? 1e-4 : 1e5 * exact) * largest);
+          check_alike(cycled(p, VECCUDA, option + windows), cycled(p, VECSTANDARD, option),
+                      single ? 1e-4 : 1e5 * exact);
         }
+}
+
+TEST_CASE("windows of levels of variable coefficients give the host's cycles", "[multigrid][device]") {
+  const DMBoundaryType none = DM_BOUNDARY_NONE, around = DM_BOUNDARY_PERIODIC;
+  const char *const    options[] = {"", "-test_pc_stencilmg_type full", "-test_pc_stencilmg_cycle_type w",
+                                    "-test_pc_stencilmg_smooths 1 -test_pc_stencilmg_levels 4",
+                                    "-test_pc_stencilmg_precision single -test_pc_stencilmg_cycle_type f"};
+  int                  number = 0;
+  if (skips(no_gpu(false) || rank_count() == 1)) return;
+  for (const Point &N : {Point{150, 161, 1}, Point{256, 250, 1}, Point{1000, 17, 1}, Point{62, 70, 81},
+                         Point{12, 100, 96}, Point{9000, 1, 1}})
+    for (const auto &ends :
+         {std::vector<DMBoundaryType>{none, none, none}, {none, around, none}, {around, around, around}})
+      for (DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX})
+        for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN})
+          for (const char *whole : {"600", "10000000"}) {
+            const Lattice     l = lattice(N, ends, shape);
+            const std::string option = options[number % 5];
+            const bool        single = option.find("single") != std::string::npos;
+            if (number++ % 4) continue;
+            INFO(describe(l) << ", boundary form " << (int)form << ' ' << option << ", whole " << whole);
+            const Fill fill = medium_fill(l, number % 3 ? Medium::blocks : Medium::smooth, form, 0.1);
+            check_alike(cycled(l, fill, VECCUDA, option + " -test_pc_stencilmg_whole_points " + whole),
+                        cycled(l, fill, VECSTANDARD, option), single ? 1e-3 : 1e6 * exact);
+          }
+}
+
+TEST_CASE("variable coefficients on several GPUs are solved again after they have changed", "[multigrid][device]") {
+  if (skips(no_gpu(false) || rank_count() == 1)) return;
+  for (const Point &N : {Point{300, 211, 1}, Point{62, 70, 81}})
+    for (const char *whole : {"0", "600", "20000"}) {
+      const Lattice l = lattice(N);
+      Twins         t(l, VECCUDA);
+      Vector        b = random_vector(t.da, 1), x = make_vector(t.da);
+      int           turn = 0;
+      for (const Fill &fill : {medium_fill(l, Medium::smooth, MAT_LAPLACE_ELIMINATED, 0),
+                               medium_fill(l, Medium::blocks, MAT_LAPLACE_IDENTITY, 0.1),
+                               scaled_fill(l, medium_fill(l, Medium::smooth, MAT_LAPLACE_ELIMINATED, 0))}) {
+        PetscInt iterations;
+        INFO(describe(l) << ", turn " << turn++ << ", whole " << whole);
+        t.both([&](DM dm, Mat M) {
+          OK(MatZeroEntries(M));
+          set_rows(dm, M, fill, Way::stencil, ADD_VALUES);
+          assemble(M);
+        });
+        CHECK(solve(t.A, b, x,
+                    std::string("-test_ksp_type gmres -test_ksp_rtol 1e-9 -test_pc_stencilmg_whole_points ") + whole,
+                    &iterations) > 0);
+        CHECK(iterations <= 20);
+        CHECK(relative_residual(t.aij, b, x) <= 1e-6);
+      }
+    }
 }
 
 TEST_CASE("levels that each of several GPUs has wholly, and others, solve for the user's matrix",

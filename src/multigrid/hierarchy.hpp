@@ -106,11 +106,12 @@ private:
   const Level &level(int l) const { return *levels_[l]; }
   int          last() const override { return (int)levels_.size() - 1; }
 
-  static void    choose_weights(const Axis axes[3], PetscScalar of_shift, const Coarsening to_next[3], int steps, R *omega);
+  static void    choose_weights(const Axis axes[3], PetscScalar of_shift, const Coarsening to_next[3], int steps,
+                                R *omega);
   GridCoarsening coarsening_of(int l) const;
   Box            grown(const Level &at) const;
   PetscErrorCode SetRows(OperatorRows *of, bool *failed);
-  PetscErrorCode FindRatio(const Grid &grid, const Axis axes[3], OperatorRows *rows, PetscReal *ratio);
+  PetscErrorCode SetLastRows(Couplings *own, bool *failed);
   bool           HasLine(const Axis axes[3], PetscScalar sigma, OperatorRows *rows);
   PetscErrorCode Grow(int l, Halo &halo, const Couplings &own, Couplings *grown);
   PetscErrorCode Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights, Mirror<S> *restriction);
@@ -138,7 +139,7 @@ private:
   enum class Way { down, up, alone };
   template <class B, class Out>
   PetscErrorCode Walk(int l, Way way, const B *b, const T *guess, bool corrected, int steps, Out *out);
-  PetscErrorCode                               Correct(int l, const T *u, T *out);
+  PetscErrorCode Correct(int l, const T *u, T *out);
   template <class B> PetscErrorCode Smooth(int l, const B *b, T *from, bool corrected, bool upward, T *to, T *room);
   template <class B>
   PetscErrorCode SmoothOnce(int l, const Part &part, int n, int steps, const Field<T> &from, const B *b, T *out);

@@ -164,9 +164,9 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   const auto        &op = static_cast<CapturedStencil &>(*context->op);
-  const PetscMemType memory = ranks == 1 && SHELLAC_CUDA ? op.home() : PETSC_MEMTYPE_HOST;
-  bool               follows, failed = false;
-  PetscCall(follow(mg, context, memory, current, &follows));
+  const PetscMemType memory = SHELLAC_CUDA && (ranks == 1 || device) ? op.home() : PETSC_MEMTYPE_HOST;
+  bool               follows, failed = false, made = false;
+  PetscCall(follow(mg, context, ranks == 1 ? memory : PETSC_MEMTYPE_HOST, current, &follows));
   if (follows) PetscFunctionReturn(PETSC_SUCCESS);
   std::unique_ptr<StencilOperator> star;
   PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));
@@ -186,21 +186,23 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
     mg->rows.reset();
   else if (!mg->rows)
     mg->rows = std::make_unique<OperatorRows>();
-  OperatorRows *rows = mg->rows.get();
-  if (variable) {
+  OperatorRows        *rows = mg->rows.get();
+  const MultigridInput input = {context->grid,    variable ? rows->axes : axes, sigma, rows, mg->options, device,
+                                context->halo_way};
+  for (PetscMemType there = memory; variable && !made; there = PETSC_MEMTYPE_HOST) {
     SetupFindings found;
     if (mg->multigrid) mg->multigrid->LendMemory(&rows->couplings);
-    PetscCall(MatStencilGetCouplings(context, memory, rows, &found));
+    PetscCall(MatStencilGetCouplings(context, there, rows, &found));
     PetscCall(refuse(found, mg, comm, "operators that couple neighbouring points", type));
     if (!mg->failure.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    if (ranks == 1 || PetscMemTypeHost(rows->memory)) break;
+    PetscCall(CreateSpreadMultigrid(input, mg->single, &mg->multigrid, &made, &failed)); // others read them on the host
   }
   mg->mixed_signs = variable && rows->mixed_signs;
   PetscCall(set_fixed(mg, P, context->grid, axes, rows));
   if (variable || !current || !mg->sum || !mg->sum->is(axes, sigma)) { // else it is as before
     mg->sum.reset();
-    PetscCall(CreateMultigrid(
-        {context->grid, variable ? rows->axes : axes, sigma, rows, mg->options, device, context->halo_way}, mg->single,
-        &mg->multigrid, &failed));
+    if (!made) PetscCall(CreateMultigrid(input, mg->single, &mg->multigrid, &failed));
     note_last_level(mg, failed);
     if (!variable) mg->sum = std::make_unique<SumOverAxes>(SumOverAxes{{axes[0], axes[1], axes[2]}, sigma});
   }

@@ -5,6 +5,7 @@
 
 #include "device/memory.hpp"
 #include "multigrid/setup/coarse_grids.hpp"
+#include "multigrid/setup/read_couplings.hpp"
 #include "multigrid/smoothing_weights.hpp"
 
 namespace shellac {
@@ -15,10 +16,6 @@ constexpr PetscMemType on_gpu = PETSC_MEMTYPE_DEVICE;
 // Points of levels that each rank has wholly: a visit of one takes a GPU less time than exchanges between GPUs would.
 constexpr PetscInt64 whole_over_ipc = (PetscInt64)1 << 20, whole_over_host = (PetscInt64)1 << 16;
 constexpr PetscReal  largest_window = 0.8; // of a level
-
-Box box_of(const Grid &grid) {
-  return {{0, 0, 0}, {grid.N[0], grid.N[1], grid.N[2]}};
-}
 
 std::vector<Box> boxes_of(const Grid &parts) {
   std::vector<Box>  boxes;
@@ -63,7 +60,8 @@ LevelWindow window_of(const Grid &parts, const Axis axes[3], const Coarsening to
 PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axis axes[3], PetscScalar *sigma,
                                      Grid *parts) {
   const MultigridOptions &options = of.options;
-  const bool              real = PetscImaginaryPart(of.sigma) == 0;
+  const bool              variable = of.rows != nullptr;
+  const bool              real = variable ? !PetscDefined(USE_COMPLEX) : PetscImaginaryPart(of.sigma) == 0;
   bool                    direct;
 
   PetscFunctionBegin;
@@ -82,8 +80,8 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axi
     PetscCall(probe.Destroy());
   }
   const PetscInt64 whole = options.whole ? options.whole : direct ? whole_over_ipc : whole_over_host;
-  const int        steps = PetscMax(smoothing_steps(options.smooths, dim_, false, dim_ == 3),
-                                    smoothing_steps(options.smooths, dim_, false, false));
+  const int        steps = PetscMax(smoothing_steps(options.smooths, dim_, variable, !variable && dim_ == 3),
+                                    smoothing_steps(options.smooths, dim_, variable, false));
   const PetscInt   reach = 2 * steps + 6; // of the steps of a visit and of two transfers
   *serves = true;
   while (true) {
@@ -93,9 +91,11 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axi
     fold_single_points(axes, sigma);
     const PetscInt64 points = box_of(*parts).points();
     if (points <= whole) break;
-    const PetscReal strongest = strongest_of(axes);
-    *serves = strongest > 0 && !relaxations(ratio_of(axes, *sigma), real, options.full) &&
-              (!options.levels || options.levels > last() + 1);
+    const PetscReal strongest = strongest_of(axes), ratio = !variable ? ratio_of(axes, *sigma)
+                                                            : last()  ? PETSC_MAX_REAL
+                                                                      : of.rows->ratio;
+    *serves =
+        strongest > 0 && !relaxations(ratio, real, options.full) && (!options.levels || options.levels > last() + 1);
     for (int a = 0; a < 3; a++) *serves = *serves && !(axes[a].periodic && axes[a].N() > 1 && axes[a].N() % 2);
     if (!*serves) break;
     for (int a = 0; a < 3; a++) coarse[a] = coarsen(axes[a], is_coarsened(axes[a], strongest), &to_next[a]);
@@ -180,40 +180,6 @@ PetscErrorCode SpreadMultigrid::Connect(const Grid &parts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// This rank's hierarchies and arrays; axes, sigma, parts: of the first level that each rank has wholly.
-PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool single, const Axis axes[3],
-                                             PetscScalar sigma, const Grid &parts, bool *failed) {
-  MultigridOptions options = of.options;
-  const auto       alone = [&](Grid grid) {
-    grid = whole_grid(grid);
-    grid.comm = PETSC_COMM_SELF;
-    return grid;
-  };
-
-  PetscFunctionBegin;
-  for (auto &level : levels_) {
-    Level             &at = *level;
-    const Grid         grid = alone(at.parts);
-    const LevelWindow &window = at.windows[rank_];
-    const bool         below = level != levels_.front();
-    PetscCall(CreateMultigrid({grid, at.axes, at.sigma, nullptr, options, of.device, of.way, below, &window, dim_},
-                              single, &at.of, failed));
-    at.b.resize((size_t)window.of[0].points()), at.x.resize((size_t)window.of[0].points());
-    if (single) at.room.resize((size_t)window.of[1].points());
-    for (Scratch<S> *array : {&at.b, &at.x, &at.room}) PetscCall(array->Prepare(on_gpu));
-  }
-  const Grid grid = alone(parts);
-  if (options.levels) options.levels -= last();
-  PetscCall(CreateMultigrid({grid, axes, sigma, nullptr, options, of.device, of.way, last() > 0, nullptr, dim_}, single,
-                            &whole_, failed));
-  solves_ = whole_->levels().size() == 1;
-  for (Scratch<S> *array : {&whole_b_, &whole_x_}) {
-    array->resize((size_t)box_of(grid).points());
-    PetscCall(array->Prepare(on_gpu));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, SpreadMultigrid *from, bool *serves,
                                        bool *failed) {
   Axis        axes[3] = {of.axes[0], of.axes[1], of.axes[2]};
@@ -235,16 +201,16 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, Sp
   int sound = from && from->sound_;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sound, 1, MPI_INT, MPI_MIN, grid_.comm));
   if (sound) TakeFrom(from);
+  if (!enter_) {
+    enter_ = std::make_unique<Filling>();
+    PetscCall(Connect(parts));
+  }
   const PetscErrorCode code = CreateLevels(of, single, axes, sigma, parts, failed);
   int                  rank_in_error = code ? rank + 1 : 0; // an error on one rank is one on all
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &rank_in_error, 1, MPI_INT, MPI_MAX, grid_.comm));
   PetscCall(code);
   PetscCheck(!rank_in_error, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "rank %d cannot make the levels of stencilmg on its GPU; its own error says why", rank_in_error - 1);
-  if (!enter_) {
-    enter_ = std::make_unique<Filling>();
-    PetscCall(Connect(parts));
-  }
   int gives = (last() ? *levels_[0]->of : *whole_).gives_norm(on_gpu);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &gives, 1, MPI_INT, MPI_MIN, grid_.comm));
   gives_norm_ = gives;
@@ -484,7 +450,8 @@ PetscErrorCode CreateSpreadMultigrid(const MultigridInput &of, bool single, std:
   PetscFunctionBegin;
   *serves = false;
   PetscCallMPI(MPI_Comm_size(of.grid.comm, &ranks));
-  if (!SHELLAC_CUDA || !of.device || of.rows || ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!SHELLAC_CUDA || !of.device || ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (of.rows && PetscMemTypeHost(of.rows->memory)) PetscFunctionReturn(PETSC_SUCCESS);
   auto                 made = std::make_unique<SpreadMultigrid>();
   auto                *from = dynamic_cast<SpreadMultigrid *>(multigrid->get());
   const PetscErrorCode code = made->Create(of, single, from, serves, failed);

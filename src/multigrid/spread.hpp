@@ -1,10 +1,11 @@
 #pragma once
-// Multigrid on several ranks' GPUs, for sums over axes. A rank computes a window of each large level: its own points and
-// as many beside them as the steps of a visit reach, with the passes of one GPU, to which the window is all there is.
-// Values from outside come once a visit, before it. Each rank has all of the smaller levels, and visits them alone.
+// Multigrid on several ranks' GPUs, for sums over axes and symmetric rows. A rank computes a window of each large level: its
+// own points and as many beside them as the steps of a visit reach, with the passes of one GPU, to which the window is all
+// there is. Values from outside come once a visit, before it. Each rank has all of the smaller levels, and visits them alone.
 
 #include "device/scratch.hpp"
 #include "grid/filling.hpp"
+#include "multigrid/couplings.hpp"
 #include "multigrid/multigrid.hpp"
 
 namespace shellac {
@@ -39,6 +40,8 @@ private:
     Filling                    down, up; // to the next level's arrays, and from them
   };
   PetscErrorCode Plan(const MultigridInput &of, bool *serves, Axis axes[3], PetscScalar *sigma, Grid *parts);
+  PetscErrorCode BringRows(const CouplingArrays &from, const Box &there, Filling *way, const Patch &patch, S *array,
+                           Couplings *to);
   PetscErrorCode CreateLevels(const MultigridInput &of, bool single, const Axis axes[3], PetscScalar sigma,
                               const Grid &parts, bool *failed);
   void           TakeFrom(SpreadMultigrid *from);

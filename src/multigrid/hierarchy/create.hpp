@@ -112,12 +112,8 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
   opposite_ = rows && rows->opposite;
   for (int a = 0; a < 3 && !rows; a++) opposite_ = opposite_ || PetscRealPart(sigma) * axes[a].coupling() < 0;
 
-  PetscReal ratio = PETSC_MAX_REAL;
-  bool      real = PetscImaginaryPart(sigma) == 0;
-  if constexpr (variable) {
-    PetscCall(FindRatio(parts, axes, rows, &ratio));
-    real = !nonsymmetric_ && std::is_floating_point<T>::value;
-  }
+  PetscReal  ratio = rows && !below_ ? rows->ratio : PETSC_MAX_REAL;
+  const bool real = variable ? !nonsymmetric_ && std::is_floating_point<T>::value : PetscImaginaryPart(sigma) == 0;
 
   // Red-black relaxation is faster than Chebyshev's weights where cycles need not be symmetric.
   const bool wants_red_black =

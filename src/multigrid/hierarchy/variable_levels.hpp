@@ -4,7 +4,6 @@
 #include <bitset>
 
 #include "multigrid/setup/ghost_points.hpp"
-#include "multigrid/setup/row_changes.hpp"
 #include "multigrid/hierarchy.hpp"
 
 namespace shellac {
@@ -19,16 +18,6 @@ template <class From, class To> struct Convert {
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
     const size_t at = box.index(p);
     for (int i = 0; i < n; i++) to[at + i] = (To)from[at + i];
-  }
-};
-
-struct BoundRows {
-  CouplingArrays rows;
-
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowBound *bound) const {
-    PetscReal of_row[most];
-    bound_run<most>(rows, rows.grown.index(p), n, of_row);
-    for (int i = 0; i < n; i++) bound->high = PetscMax(bound->high, of_row[i]);
   }
 };
 
@@ -175,20 +164,32 @@ PetscErrorCode Hierarchy<Part>::Interpolate(int l, Halo &halo, const CouplingArr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// By how much the finest level's rows are dominated by their diagonals: see relaxations(). Collective.
-template <class Part>
-PetscErrorCode Hierarchy<Part>::FindRatio(const Grid &grid, const Axis axes[3], OperatorRows *rows, PetscReal *ratio) {
-  RowBound found;
+// The last level's rows, for its solver.
+template <class Part> PetscErrorCode Hierarchy<Part>::SetLastRows(Couplings *own, bool *failed) {
+  Level   &bottom = level(last());
+  const S *values;
 
   PetscFunctionBegin;
-  PetscCall(get_sum_of_runs(rows->memory, patch_of(grid, axes, 0).all(), point::BoundRows{rows->couplings}, &found));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found.high, 1, MPIU_REAL, MPIU_MAX, grid.comm));
-  *ratio = PetscMax(found.high - 1, 0);
+  if (parts_) {
+    Couplings rows;
+    Halo      none;
+    PetscCall(Grow(last(), none, *own, &rows));
+    own->swap(&rows);
+  }
+  CouplingArrays on_host = *own;
+  PetscCall(own->memory_of_values.Get(PETSC_MEMTYPE_HOST, &values));
+  on_host.values = const_cast<S *>(values);
+  PetscCall(solver_.Create(on_host, bottom.patch, failed));
+  bottom.part.grown = own->grown;
+  bottom.part.neighbours = own->neighbours;
+  if constexpr (std::is_same<T, S>::value) last_values_.assign(values, values + own->slots() * own->points());
+  last_rows_.swap(&own->memory_of_values);
+  last_rows_.change().clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// From the finest level's rows, which go, to all levels. All is where they are; the host waits once, for what it needs
-// to know.
+// From the finest level's rows, which go, to all levels; of a window, those of the next level take their place. All is
+// where they are; the host waits once, for what it needs to know.
 template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, bool *failed) {
   constexpr bool         same = std::is_same<T, S>::value;
   const PetscMemType     memory = of->memory;
@@ -213,7 +214,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
     else
       rows.swap(&own);
     if (!of->nonsymmetric)
-      PetscCall(sum_runs(memory, at.patch.all(), point::BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
+      PetscCall(sum_runs(memory, at.patch.all(), BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
     at.equal_pairs = !nonsymmetric_ && !rows.mass;
     if (at.equal_pairs && l == 0) {
       RowBound differences;
@@ -263,26 +264,13 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
     PetscCall(Keep(memory, at, &rows, &of_weights, &of_restriction));
   }
   if (has_line_) PetscFunctionReturn(PETSC_SUCCESS);
-  Level &bottom = level(last());
-  if (parts_) {
-    Couplings rows;
-    Halo      none;
-    PetscCall(Grow(last(), none, own, &rows));
-    own.swap(&rows);
-  }
-  const S       *values;
-  CouplingArrays on_host = own;
-  PetscCall(own.memory_of_values.Get(PETSC_MEMTYPE_HOST, &values));
-  on_host.values = const_cast<S *>(values);
-  PetscCall(solver_.Create(on_host, bottom.patch, failed));
-  bottom.part.grown = own.grown;
-  bottom.part.neighbours = own.neighbours;
-  if constexpr (same) last_values_.assign(values, values + own.slots() * own.points());
-  last_rows_.swap(&own.memory_of_values);
-  last_rows_.change().clear();
+  if (window_)
+    of->couplings.swap(&own);
+  else
+    PetscCall(SetLastRows(&own, failed));
   PetscCall(of->bounds.GetHost(memory, &bounds));
   for (const RowBound &bound : bounds) high.push_back(bound.high);
-  if (parts_) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, high.data(), max_levels, MPIU_REAL, MPIU_MAX, grid_.comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, high.data(), max_levels, MPIU_REAL, MPIU_MAX, of->comm));
   for (int l = 0; l < last(); l++) set_omega(level(l), high[l]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

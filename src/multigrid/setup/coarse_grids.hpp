@@ -126,6 +126,10 @@ inline Grid coarse_grid(Grid grid, const Axis coarse[3], const Coarsening coarse
   return grid;
 }
 
+inline Box box_of(const Grid &grid) {
+  return {{0, 0, 0}, {grid.N[0], grid.N[1], grid.N[2]}};
+}
+
 // The points of a rank, on the whole grid.
 inline Box part_of(const Grid &grid, PetscMPIInt rank) {
   const PetscMPIInt place[3] = {rank % grid.ranks[0], rank / grid.ranks[0] % grid.ranks[1],

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "capture/mat.hpp"
+#include "grid/filling.hpp"
 #include "multigrid/setup/ghost_points.hpp"
 #include "multigrid/setup/coarse_grids.hpp"
 #include "multigrid/refusals.hpp"
@@ -237,6 +238,31 @@ void set_axes(const Grid &grid, const RowFindings &found, Axis axes[3]) {
   }
 }
 
+// The ways of values of points beside a rank's, which others have or which are images, in an array over a box around it.
+PetscErrorCode connect_ghosts(const Grid &links, const Patch &patch, const Box &grown, HaloWay way, Filling *ghosts) {
+  FillingBoxes      boxes;
+  const PetscMPIInt ranks = links.ranks[0] * links.ranks[1] * links.ranks[2];
+
+  PetscFunctionBegin;
+  for (int a = 0; a < 3; a++) boxes.period[a] = patch.periodic[a] ? patch.N[a] : 0;
+  for (PetscMPIInt r = 0; r < ranks; r++) {
+    Box own = part_of(links, r), wanted = own;
+    for (int a = 0; a < 3; a++) {
+      wanted.lo[a] += grown.lo[a], wanted.hi[a] -= grown.lo[a];
+      if (!boxes.period[a]) wanted.lo[a] = PetscMax(wanted.lo[a], 0), wanted.hi[a] = PetscMin(wanted.hi[a], patch.N[a]);
+    }
+    boxes.own.push_back(own);
+    boxes.wanted.push_back(wanted);
+  }
+  for (int a = 0; a < 3; a++) {
+    boxes.from.lo[a] = grown.lo[a] + patch.start[a];
+    boxes.from.hi[a] = grown.hi[a] + patch.start[a];
+  }
+  boxes.to = boxes.from;
+  PetscCall(ghosts->Create(links.comm, boxes, way));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows,
@@ -247,6 +273,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   const Grid                        links = with_links(grid);
   Arrays                            arrays(memory);
   Halo                              halo;
+  Filling                           ghosts; // of several ranks' GPUs
   PetscScalar                      *fixed = nullptr;
   PetscMPIInt                       ranks;
   RowFindings                       found;
@@ -255,6 +282,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
 
   PetscFunctionBegin;
   *result = {};
+  rows->comm = grid.comm;
   rows->memory = memory;
   rows->nonsymmetric = false;
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
@@ -277,7 +305,17 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   PetscCall(rows->fixed.MakeZero(memory, couplings.points(), &fixed));
   PetscCall(rows->findings.Grow(sums, memory));
   PetscCall(rows->findings.Zero(memory));
-  PetscCall(halo.Create(links, patch, true, PETSC_FALSE, HaloWay::automatic));
+  const bool of_gpus = ranks > 1 && PetscMemTypeDevice(memory);
+  if (of_gpus)
+    PetscCall(connect_ghosts(links, patch, couplings.grown, context->halo_way, &ghosts));
+  else
+    PetscCall(halo.Create(links, patch, true, PETSC_FALSE, HaloWay::automatic));
+  const auto fill = [&](PetscScalar *values, int count) {
+    PetscFunctionBegin;
+    if (!of_gpus) PetscCall(fill_ghosts(memory, patch, &halo, couplings.grown, values, count));
+    for (int n = 0; of_gpus && n < count; n++, values += couplings.points()) PetscCall(ghosts.Run(values, values));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
   NeighbourList neighbours(couplings);
   const auto    survey = [&](int n, const auto &f) {
     return sum_runs(memory, patch.all(), f, &rows->parts, rows->findings.at(memory) + n);
@@ -308,11 +346,16 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
       PetscCall(for_each_run(memory, patch.all(),
                              SharePairs{couplings.grown, neighbours.at[n].coupling, neighbours.at[m].coupling}));
     }
-  PetscCall(fill_ghosts(memory, patch, &halo, couplings.grown, fixed));
+  PetscCall(fill(fixed, 1));
   PetscCall(for_each_run(memory, patch.all(), LeaveFixed{couplings, neighbours, fixed}));
-  PetscCall(fill_ghosts(memory, patch, &halo, couplings.grown, couplings.values, couplings.slots()));
+  PetscCall(fill(couplings.values, couplings.slots()));
   PetscCall(survey(OF_SURVEY, SurveyRows{patch, couplings, neighbours, fixed}));
   PetscCall(share());
+  PetscCall(ghosts.Destroy());
+  if (of_gpus && found.flags.weighted) { // masses go from point to point
+    PetscCall(MatStencilGetCouplings(context, PETSC_MEMTYPE_HOST, rows, result));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (found.flags.weighted) {
     bool overflow = false;
     PetscCall(couplings.MakeMass(memory));
@@ -327,7 +370,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     rows->nonsymmetric = is.nonsymmetric || is.wide || is.overflow || (is.positive && is.negative && !is.box);
     if (rows->nonsymmetric) couplings.DropMass();
   }
-  PetscCall(halo.Destroy());
+  if (!of_gpus) PetscCall(halo.Destroy());
 
   for (const auto &of_axis : found.sums)
     for (const PetscReal sum : of_axis)
@@ -350,6 +393,10 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     rows->couplings.swap_masses(&rows->of_box);
   }
   PetscCall(invert_diagonals(memory, rows->couplings));
+  RowBound bound;
+  PetscCall(get_sum_of_runs(memory, patch.all(), BoundRows{rows->couplings}, &bound));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bound.high, 1, MPIU_REAL, MPIU_MAX, grid.comm));
+  rows->ratio = PetscMax(bound.high - 1, 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

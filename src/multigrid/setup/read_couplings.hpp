@@ -4,6 +4,7 @@
 #include "multigrid/couplings.hpp"
 #include "multigrid/refusals.hpp"
 #include "multigrid/setup/masses.hpp"
+#include "multigrid/setup/row_changes.hpp"
 #include "stencil/mat.hpp"
 
 namespace shellac {
@@ -39,19 +40,30 @@ struct RowBound {
 
   SHELLAC_HD void add(const RowBound &other) { high = PetscMax(high, other.high); }
 };
+struct BoundRows {
+  CouplingArrays rows;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowBound *bound) const {
+    PetscReal of_row[most];
+    point::bound_run<most>(rows, rows.grown.index(p), n, of_row);
+    for (int i = 0; i < n; i++) bound->high = PetscMax(bound->high, of_row[i]);
+  }
+};
 
 // The rows of an operator on the rank's points and those next to them, with a grid of axes beside them that tells how far
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
 // nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null
 // space. nonsymmetric: with any weights of a fair range; the rows have none then. mixed_signs: couplings of a star have
-// both signs. opposite: shifts have the sign opposite to the diagonal's.
+// both signs. opposite: shifts have the sign opposite to the diagonal's. ratio: see relaxations().
 struct OperatorRows {
+  MPI_Comm            comm = MPI_COMM_NULL;        // of the ranks that have the level's rows together
   PetscMemType        memory = PETSC_MEMTYPE_HOST; // of the arrays
   Couplings           couplings;
   Axis                axes[3];
   Mirror<PetscScalar> fixed;
   Box                 box;
   bool                has_fixed = false, singular = false, nonsymmetric = false, mixed_signs = false, opposite = false;
+  PetscReal           ratio = PETSC_MAX_REAL;
 
   // Room for a set-up, and for the next one.
   Couplings            of_box; // rows of a box that has a star alone
@@ -61,7 +73,8 @@ struct OperatorRows {
   Scratch<PetscScalar> total, derived;
 };
 
-// Collective. Into that memory: a GPU's only where one rank has the grid and its coefficients can be there.
+// Collective. Into that memory: a GPU's only where coefficients can be there. But rows of several ranks that are symmetric
+// with masses alone, if at all, come to the host.
 PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows,
                                       SetupFindings *result);
 
