@@ -1,7 +1,8 @@
 #pragma once
 // Multigrid on several ranks' GPUs, for sums over axes and symmetric rows. A rank computes a window of each large level: its
 // own points and as many beside them as the steps of a visit reach, with the passes of one GPU, to which the window is all
-// there is. Values from outside come once a visit, before it. Each rank has all of the smaller levels, and visits them alone.
+// there is. Values from outside come once a visit, before it. Each rank has all of the smaller levels, and visits these
+// alone.
 
 #include "device/scratch.hpp"
 #include "grid/filling.hpp"
