@@ -122,7 +122,8 @@ TEST_CASE("passes with variable coefficients follow shifts of the matrix", "[mul
         for (Mat A : {(Mat)pair.A, (Mat)pair.host_A}) OK(MatShift(A, shift));
         OK(PCSetUp(pair.fused));
         OK(PCSetUp(pair.steps));
-        CHECK(pair.difference_of_cycles() <= 1e5 * exact);
+        // levels on several GPUs are new each time
+        if (no_gpu(false) || rank_count() == 1) CHECK(pair.difference_of_cycles() <= 1e5 * exact);
         CHECK(pair.reduction() <= 0.3);
       }
     }

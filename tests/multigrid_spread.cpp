@@ -68,7 +68,7 @@ TEST_CASE("windows of levels on several GPUs give the host's cycles", "[multigri
                          Point{63, 63, 63}, Point{12, 100, 96}, Point{9000, 1, 1}})
     for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN})
       for (DMBoundaryType ends : {DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC})
-        for (const std::string option : options) {
+        for (std::string option : options) {
           Problem p = problem(N[2] > 1 ? 3 : N[1] > 1 ? 2 : 1, N[0], N[1], N[2]);
           p.boundary = form;
           if (form == MAT_LAPLACE_NEUMANN) p.sigma = 0.5;
@@ -76,6 +76,9 @@ TEST_CASE("windows of levels on several GPUs give the host's cycles", "[multigri
           const bool single = option.find("single") != std::string::npos;
           if (single && p.dim == 1) continue; // rounding times the condition of so long a line
           if (number++ % 5 && !(N[0] == 150 && ends == DM_BOUNDARY_NONE)) continue;
+          // GPUs take red-black steps of a full cycle, when another one follows, in another order than hosts
+          if (p.dim == 3 && option.find("cycles 3") != std::string::npos)
+            option += " -test_pc_stencilmg_smoother chebyshev";
           INFO(describe(p) << option);
           check_alike(cycled(p, VECCUDA, option + windows), cycled(p, VECSTANDARD, option),
                       single ? 1e-4 : 1e5 * exact);

@@ -97,6 +97,7 @@ PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool sing
     at.b.resize((size_t)window.of[0].points()), at.x.resize((size_t)window.of[0].points());
     if (single) at.room.resize((size_t)window.of[1].points());
     for (Scratch<S> *array : {&at.b, &at.x, &at.room}) PetscCall(array->Prepare(on_gpu));
+    if (of.rows && at.of) at.of->LendMemory(&of.rows->couplings);
     PetscCall(bring(grid, at.axes, window.of[0], at.b.at(on_gpu)));
     PetscCall(CreateMultigrid({grid, at.axes, at.sigma, of.rows, options, of.device, of.way, below, &window, dim_},
                               single, &at.of, failed));
@@ -110,6 +111,7 @@ PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool sing
     array->resize((size_t)box_of(grid).points());
     PetscCall(array->Prepare(on_gpu));
   }
+  if (of.rows && whole_) whole_->LendMemory(&of.rows->couplings);
   PetscCall(bring(grid, axes, box_of(grid), whole_b_.at(on_gpu)));
   PetscCall(CreateMultigrid({grid, axes, sigma, of.rows, options, of.device, of.way, last() > 0, nullptr, dim_}, single,
                             &whole_, failed));
