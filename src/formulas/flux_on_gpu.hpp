@@ -5,7 +5,6 @@
 
 #include "capture/apply.hpp"
 #include "capture/captured.hpp"
-#include "formulas/flux_lines_on_gpu.hpp"
 #include "formulas/flux_rows_on_gpu.hpp"
 
 #if SHELLAC_CUDA
@@ -237,14 +236,8 @@ public:
     }
     const captured::ApplyWhole<T, 3, false, true, false> at_ends(point, arrays);
     if constexpr (!Face::on_faces) {
-      const uintptr_t vectors = (uintptr_t)u | (uintptr_t)point.b | (uintptr_t)point.y | alignment;
-      bool            done = false;
-      if constexpr (std::is_same_v<T, double>)
-        if (!reads_packs<T>(patch, vectors))
-          PetscCall(
-              launch_lines(patch, FluxLine<Face, T>{flux_}, at_ends, u, point.form, b, box, inner, point.y, &done));
       for (int a = 1; a < 3; a++) extend_to_ends(a);
-      if (!done) PetscCall(launch_flux_rows<Face>(patch, flux_, at_ends, u, point.form, b, box, inner, point.y));
+      PetscCall(launch_flux_rows<Face>(patch, flux_, at_ends, u, point.form, b, box, inner, point.y));
     } else
       PetscCall(launch_planes(patch, at_ends, u, point.form, b, box, inner, point.y, alignment,
                               [&](auto form_of, auto width_of, bool in_chain) {
