@@ -34,7 +34,7 @@ constexpr Option multigrid_options[] = {
      "runs a cycle on the GPU of one rank as one CUDA graph, for one unknown a point",
      "PCStencilMGSetGraph"},
     {"-pc_stencilmg_whole_points", "integer, 0 or more", "0",
-     "on several GPUs, with constant coefficients: each has all of a level of so many points at most; 0: "
+     "on several GPUs: each has all of a level of so many points at most; 0: "
      "1048576 between GPUs that write into each other's memory, otherwise 65536",
      "PCStencilMGSetWholePoints"},
     {"-pc_stencilmg_monitor", "true|false", "false", "prints residuals after each cycle", "PCSTENCILMG"},
