@@ -31,10 +31,9 @@
                                                               grid, where possible; default true
 .  -pc_stencilmg_graph <true|false>                         - runs a cycle on the GPU of one rank as one CUDA graph, for
                                                               one unknown a point; default true
-.  -pc_stencilmg_whole_points <integer, 0 or more>          - on several GPUs, with constant coefficients: each has all
-                                                              of a level of so many points at most; 0: 1048576 between
-                                                              GPUs that write into each other's memory, otherwise 65536;
-                                                              default 0
+.  -pc_stencilmg_whole_points <integer, 0 or more>          - on several GPUs: each has all of a level of so many points
+                                                              at most; 0: 1048576 between GPUs that write into each
+                                                              other's memory, otherwise 65536; default 0
 -  -pc_stencilmg_monitor <true|false>                       - prints residuals after each cycle; default false
 
    Level: beginner
@@ -445,9 +444,9 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetGraph(PC pc, PetscBool graph);
 -  points - number of points; 0 (default): 1048576 between GPUs that write into each other's memory, otherwise 65536
 
    Options Database Key:
-.  -pc_stencilmg_whole_points <integer, 0 or more> - on several GPUs, with constant coefficients: each has all of a
-                                                     level of so many points at most; 0: 1048576 between GPUs that write
-                                                     into each other's memory, otherwise 65536; default 0
+.  -pc_stencilmg_whole_points <integer, 0 or more> - on several GPUs: each has all of a level of so many points at most;
+                                                     0: 1048576 between GPUs that write into each other's memory,
+                                                     otherwise 65536; default 0
 
    Level: developer
 
