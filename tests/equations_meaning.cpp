@@ -173,7 +173,7 @@ TEST_CASE("kinks of an exact solution are refused, but at interfaces and for fir
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   const std::string laplace = "\nresidual = -laplacian(u)", kink = "abs(x - 0.3)";
-  for (const std::string refused :
+  for (const std::string &refused :
        {kink, std::string("2 + max(0.3, x)"), std::string("x < 0.3 ? 1 : 10*x*(1 - x)"),
         std::string("exp(-min(x, 0.6 - x))"), std::string("bent\nbent = sin(fabs(0.3 - x))")}) {
     INFO(refused);
