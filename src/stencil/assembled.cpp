@@ -221,8 +221,7 @@ PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij) {
 }
 
 static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
-  Mat       made = reuse == MAT_REUSE_MATRIX ? *B : NULL;
-  PetscBool known, is;
+  Mat made = reuse == MAT_REUSE_MATRIX ? *B : NULL;
 
   PetscFunctionBegin;
   if (made)
@@ -230,12 +229,18 @@ static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
   else
     PetscCall(MatStencilAssemble(A, type, &made));
   PetscCall(MatStencilTakeProperties(A, made));
-  PetscCall(MatIsSymmetricKnown(made, &known, &is));
-  if (known) { // until its user gives it other entries
-    PetscCall(MatSetOption(made, MAT_SYMMETRY_ETERNAL, PETSC_FALSE));
-    PetscCall(MatIsStructurallySymmetricKnown(made, &known, &is)); // not of unsymmetric rows
-    if (known) PetscCall(MatSetOption(made, MAT_STRUCTURAL_SYMMETRY_ETERNAL, PETSC_FALSE));
-  }
+  // A property lasts until the user changes entries. On several ranks PETSc asks for it in the diagonal blocks, too.
+  const auto end = [&](PetscErrorCode (*is_known)(Mat, PetscBool *, PetscBool *), MatOption property,
+                       MatOption eternal) {
+    PetscBool known, is;
+    PetscFunctionBegin;
+    PetscCall(is_known(made, &known, &is));
+    if (known) PetscCall(MatSetOption(made, property, is));
+    if (known) PetscCall(MatSetOption(made, eternal, PETSC_FALSE));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(end(MatIsSymmetricKnown, MAT_SYMMETRIC, MAT_SYMMETRY_ETERNAL));
+  PetscCall(end(MatIsStructurallySymmetricKnown, MAT_STRUCTURALLY_SYMMETRIC, MAT_STRUCTURAL_SYMMETRY_ETERNAL));
   if (reuse == MAT_INPLACE_MATRIX)
     PetscCall(MatHeaderReplace(A, &made));
   else
