@@ -3,6 +3,7 @@
 #include "stencil/rows.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace shellac {
@@ -230,13 +231,15 @@ static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
     PetscCall(MatStencilAssemble(A, type, &made));
   PetscCall(MatStencilTakeProperties(A, made));
   // A property lasts until the user changes entries. On several ranks PETSc asks for it in the diagonal blocks, too.
+  const bool always = strstr(type, "sbaij"); // which are symmetric
   const auto end = [&](PetscErrorCode (*is_known)(Mat, PetscBool *, PetscBool *), MatOption property,
                        MatOption eternal) {
     PetscBool known, is;
     PetscFunctionBegin;
     PetscCall(is_known(made, &known, &is));
-    if (known) PetscCall(MatSetOption(made, property, is));
-    if (known) PetscCall(MatSetOption(made, eternal, PETSC_FALSE));
+    if (!known || always) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(MatSetOption(made, property, is));
+    PetscCall(MatSetOption(made, eternal, PETSC_FALSE));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(end(MatIsSymmetricKnown, MAT_SYMMETRIC, MAT_SYMMETRY_ETERNAL));
