@@ -1,5 +1,5 @@
-// How closed rows are stored: the first of three forms that can hold them, or the one that is asked for. Functors look at the
-// coefficients where these are, and what they find decides on the host.
+// How closed rows are stored: the first of three forms that can hold them, or the one that is asked for. Functors look at
+// the coefficients where these are, and what they find decides on the host.
 
 #include <algorithm>
 

@@ -33,8 +33,8 @@ bool has_part(const EquationText &text, const Expression &e, bool (*is)(const No
   return has;
 }
 
-// Whether a function has a kink or a jump inside an interval; *at: where. Each round looks closer at where it bends most: at a
-// kink the second difference quotient at least doubles then, but for rounding; else it soon stays as it is.
+// Whether a function has a kink or a jump inside an interval; *at: where. Each round looks closer at where it bends most:
+// at a kink the second difference quotient at least doubles then, but for rounding; else it soon stays as it is.
 template <class Function> bool has_kink(const Function &u, PetscReal lo, PetscReal hi, PetscReal *at) {
   const PetscReal first = lo, last = hi;
   PetscReal       before = 0;

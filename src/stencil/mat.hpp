@@ -146,7 +146,8 @@ PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B);
 PetscErrorCode MatStencilCopyEntries(Mat A, Mat B);
 // What a copy shares with A, which may be known only since: null spaces, symmetry.
 PetscErrorCode MatStencilTakeProperties(Mat A, Mat copy);
-// Before PETSc takes parts of `whole`, which is A or its copy, for preconditioners: they may not inherit the type's symmetry.
+// Before PETSc takes parts of `whole`, which is A or its copy, for preconditioners: they may not inherit the type's
+// symmetry.
 PetscErrorCode MatStencilKeepSymmetryFromParts(Mat A, Mat whole);
 // products.cpp: MatProductSetFromOptions() of products with such a matrix.
 PetscErrorCode MatStencilSetProduct(Mat D);
