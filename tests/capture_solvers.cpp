@@ -2,6 +2,7 @@
 
 #include "captures.hpp"
 #include "catch.hpp"
+#include "solve.hpp"
 
 #include <petscsnes.h>
 
@@ -39,13 +40,9 @@ static Lattice lattice(int dim, const std::vector<PetscInt> &N, DMDAStencilType 
 
 // Matrices are solved with twice, before and after a change, with the same KSP.
 static PetscInt solve_twice(Mat A, Vec b, Vec x, const std::function<void()> &change) {
-  Solver             ksp;
   PetscInt           first, second;
   KSPConvergedReason reason;
-  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  OK(KSPSetOptionsPrefix(ksp, "test_"));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetFromOptions(ksp));
+  Solver             ksp = make_solver(A);
   OK(VecSet(x, 0));
   OK(KSPSolve(ksp, b, x));
   OK(KSPGetIterationNumber(ksp, &first));
@@ -156,20 +153,11 @@ TEST_CASE("Schwarz methods on one rank take as many iterations with a formula as
     PetscInt iterations[2];
     for (int n = 0; n < 2; n++) {
       const Mat M = n ? (Mat)A : (Mat)aij;
-      Solver    ksp;
-      Vector    x = make_vector(da), r = make_vector(da);
-      PetscReal norm, size;
-      OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-      OK(KSPSetOptionsPrefix(ksp, "test_"));
-      OK(KSPSetOperators(ksp, M, M));
-      OK(KSPSetFromOptions(ksp));
+      Vector    x = make_vector(da);
+      Solver    ksp = make_solver(M);
       OK(KSPSolve(ksp, b, x));
       OK(KSPGetIterationNumber(ksp, &iterations[n]));
-      OK(MatMult(aij, x, r));
-      OK(VecAXPY(r, -1, b));
-      OK(VecNorm(r, NORM_2, &norm));
-      OK(VecNorm(b, NORM_2, &size));
-      CHECK(norm <= 1e-6 * size);
+      CHECK(relative_residual(aij, b, x) <= 1e-6);
     }
     CHECK(iterations[1] == iterations[0]);
   }
@@ -208,25 +196,16 @@ TEST_CASE("blocks of a formula's matrix get a method that serves when rows are z
                                     std::string("-test_pc_type assembled -test_assembled_pc_type asm"),
                                     std::string("-test_pc_type assembled -test_assembled_pc_type bjacobi")}) {
     INFO(method);
-    Options   set(method + " -test_ksp_type gmres -test_ksp_rtol 1e-10");
-    Grid      da = make_grid(p);
-    Matrix    A = make_operator(p, da), aij = make_reference(p, da);
-    Vector    b = random_vector(da, 1), x = make_vector(da), r = make_vector(da);
-    Solver    ksp;
-    PetscReal norm, size;
-    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-    OK(KSPSetOptionsPrefix(ksp, "test_"));
-    OK(KSPSetOperators(ksp, A, A));
-    OK(KSPSetFromOptions(ksp));
+    Options set(method + " -test_ksp_type gmres -test_ksp_rtol 1e-10");
+    Grid    da = make_grid(p);
+    Matrix  A = make_operator(p, da), aij = make_reference(p, da);
+    Vector  b = random_vector(da, 1), x = make_vector(da);
+    Solver  ksp = make_solver(A);
     for (int changes = 0; changes < 2; changes++) {
       OK(KSPSetUp(ksp));
       if (method.find("assembled") == std::string::npos) REQUIRE(type_for_blocks(ksp) == PCILU);
       OK(KSPSolve(ksp, b, x));
-      OK(MatMult(aij, x, r));
-      OK(VecAXPY(r, -1, b));
-      OK(VecNorm(r, NORM_2, &norm));
-      OK(VecNorm(b, NORM_2, &size));
-      CHECK(norm <= 1e-6 * size);
+      CHECK(relative_residual(aij, b, x) <= 1e-6);
       const PetscInt n = rank ? 0 : 4;
       OK(MatZeroRows(A, n, rows, 1, NULL, NULL));
       OK(MatZeroRows(aij, n, rows, 1, NULL, NULL));

@@ -111,16 +111,6 @@ PetscReal true_residual(KSP ksp, Mat aij, Vec b, Vec x) {
   return size_r / size_b;
 }
 
-Solver make_solver(Mat A, const std::string &options) {
-  Options set(options);
-  Solver  ksp;
-  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  OK(KSPSetOptionsPrefix(ksp, "test_"));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetFromOptions(ksp));
-  return ksp;
-}
-
 // A right-hand side that a singular operator can have.
 Vector image(const Pair &of, int seed) {
   Vector b = random_vector(of.da, seed), x = random_vector(of.da, seed + 1);
@@ -357,7 +347,7 @@ TEST_CASE("Richardson's method says whether it has come to its tolerance", "[cla
       {" -test_ksp_max_it 3 -test_ksp_rtol 0.5", KSP_CONVERGED_RTOL, 1},
       {" -test_ksp_max_it 3 -test_ksp_rtol 0.5 -test_ksp_norm_type none", KSP_CONVERGED_ITS, 3}};
   for (const auto &one : cases) {
-    Solver             ksp = make_solver(of.A, multigrid + small_last_level + " -test_ksp_type richardson" + one.options);
+    Solver ksp = make_solver(of.A, multigrid + small_last_level + " -test_ksp_type richardson" + one.options);
     KSPConvergedReason reason;
     PetscInt           cycles;
     INFO(one.options);

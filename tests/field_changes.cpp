@@ -1,6 +1,7 @@
 // A field changes and nothing is assembled: the solves that follow are of the present operator.
 
 #include "diffusion.hpp"
+#include "solve.hpp"
 
 PETSC_EXTERN PetscErrorCode PetscObjectStateGet(PetscObject,
                                                 PetscObjectState *); // PETSc has it in private headers only
@@ -40,24 +41,8 @@ struct Changing {
     OK(VecCopy(velocity(m, da), w));
   }
   // |b - A x| / |b|, where A is assembled by hand.
-  PetscReal residual() const {
-    Vector    r = make_vector(da);
-    PetscReal norm, of_b;
-    OK(MatResidual(assemble_by_hand(m, da), b, x, r));
-    OK(VecNorm(r, NORM_2, &norm));
-    OK(VecNorm(b, NORM_2, &of_b));
-    return norm / of_b;
-  }
+  PetscReal residual() const { return relative_residual(assemble_by_hand(m, da), b, x); }
 };
-
-Solver make_solver(Mat A) {
-  Solver ksp;
-  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  OK(KSPSetOptionsPrefix(ksp, "test_"));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetFromOptions(ksp));
-  return ksp;
-}
 
 bool factors_here() { // a direct solver for this number of ranks
   PetscBool mumps = PETSC_FALSE;

@@ -90,17 +90,6 @@ inline KSPConvergedReason solve(Mat A, Vec b, Vec x, const std::string &options,
   return reason;
 }
 
-// |b - A x| / |b|
-inline PetscReal relative_residual(Mat A, Vec b, Vec x) {
-  Vector    r;
-  PetscReal size_b, size_r;
-  OK(VecDuplicate(b, &r));
-  OK(MatResidual(A, b, x, r));
-  OK(VecNorm(b, NORM_2, &size_b));
-  OK(VecNorm(r, NORM_2, &size_r));
-  return size_r / size_b;
-}
-
 // A captured matrix with these rows.
 inline Matrix captured(DM da, const Fill &fill) {
   Matrix A;

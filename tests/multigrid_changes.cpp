@@ -9,14 +9,9 @@ using namespace tests;
 
 namespace {
 
-Solver make_solver(Mat A, const char *method) {
-  Options set(std::string("-test_pc_type stencilmg -test_ksp_rtol 1e-8 -test_ksp_max_it 40 -test_ksp_type ") + method);
-  Solver  ksp;
-  OK(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
-  OK(KSPSetOptionsPrefix(ksp, "test_"));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetFromOptions(ksp));
-  return ksp;
+Solver solver_by(Mat A, const char *method) {
+  return make_solver(A, std::string("-test_pc_type stencilmg -test_ksp_rtol 1e-8 -test_ksp_max_it 40 -test_ksp_type ") +
+                            method);
 }
 
 // Iterations, with a check of the residual.
@@ -62,7 +57,7 @@ void change(Mat A, const Change &by) {
 // After a change: the solver needs as many iterations as a new one, or one more.
 PetscInt check_change(KSP ksp, Mat A, Vec b) {
   const PetscInt iterations = iterations_to_solve(ksp, A, b);
-  Solver         fresh = make_solver(A, "gmres");
+  Solver         fresh = solver_by(A, "gmres");
   const PetscInt of_fresh = iterations_to_solve(fresh, A, b);
   INFO(iterations << " iterations, of a new solver " << of_fresh);
   CHECK(iterations <= of_fresh + 1);
@@ -96,7 +91,7 @@ TEST_CASE("levels follow a matrix that is scaled and shifted, and serve it as ne
           const Fill fill = medium_fill(l, medium, form, 1e-3);
           Matrix     A = captured(da, weighted ? scaled_fill(l, fill) : fill);
           Vector     b = random_vector(da, 4);
-          Solver     ksp = make_solver(A, "gmres");
+          Solver     ksp = solver_by(A, "gmres");
           INFO(describe(l) << ", medium " << (int)medium << ", boundary form " << (int)form
                            << (weighted ? ", weighted" : ""));
           CHECK(iterations_to_solve(ksp, A, b) <= 12);
@@ -128,7 +123,7 @@ TEST_CASE("shifts of any size and sign take no more iterations than a new set-up
       if (!in_turn(number++) || !try_make_grid(l, &da)) continue;
       Matrix A = captured(da, medium_fill(l, medium, MAT_LAPLACE_ELIMINATED, 0));
       Vector b = random_vector(da, 4);
-      Solver ksp = make_solver(A, "gmres");
+      Solver ksp = solver_by(A, "gmres");
       INFO(describe(l) << ", medium " << (int)medium);
       iterations_to_solve(ksp, A, b);
       for (size_t n = 0; n < changes.size(); n++) {
@@ -147,7 +142,7 @@ TEST_CASE("shifts that grow little by little take no more iterations than a new 
   PetscReal shift = 0.01;
   Matrix    A = captured(da, medium_fill(l, Medium::sharp_blocks, MAT_LAPLACE_ELIMINATED, shift));
   Vector    b = random_vector(da, 4);
-  Solver    ksp = make_solver(A, "gmres");
+  Solver    ksp = solver_by(A, "gmres");
   PC        pc;
   iterations_to_solve(ksp, A, b);
   OK(KSPGetPC(ksp, &pc));
@@ -176,7 +171,7 @@ TEST_CASE("levels follow a matrix that couples nothing in the middle", "[multigr
     };
     Matrix A = captured(da, fill);
     Vector b = random_vector(da, 4);
-    Solver ksp = make_solver(A, "gmres");
+    Solver ksp = solver_by(A, "gmres");
     INFO(describe(l));
     iterations_to_solve(ksp, A, b);
     for (const Change &by : {Change{1, 1e-4}, Change{-3, 0}}) {
@@ -195,7 +190,7 @@ TEST_CASE("levels follow other diagonals and new assemblies, and are made anew f
                other = medium_fill(l, Medium::smooth, MAT_LAPLACE_IDENTITY, 1e-3);
     Matrix A = captured(da, fill);
     Vector b = random_vector(da, 4), d = random_vector(da, 5);
-    Solver ksp = make_solver(A, "gmres");
+    Solver ksp = solver_by(A, "gmres");
     INFO(describe(l));
     iterations_to_solve(ksp, A, b);
     OK(VecPointwiseMult(d, d, d));
@@ -236,7 +231,7 @@ TEST_CASE("levels that are not symmetric follow a shift", "[multigrid]") {
     };
     Matrix A = captured(da, fill);
     Vector b = random_vector(da, 4);
-    Solver ksp = make_solver(A, "gmres");
+    Solver ksp = solver_by(A, "gmres");
     CHECK(iterations_to_solve(ksp, A, b) <= 12);
     for (PetscScalar shift : {1e-4, 1e-2}) {
       OK(MatShift(A, shift));
@@ -252,7 +247,7 @@ TEST_CASE("levels of a system follow a shift that is large on coarse grids alone
   REQUIRE(try_make_grid(l, &da));
   Matrix A = captured(da, fill_of(reacting, l, false));
   Vector b = make_vector(da);
-  Solver ksp = make_solver(A, "gmres");
+  Solver ksp = solver_by(A, "gmres");
   OK(VecSet(b, 1));
   iterations_to_solve(ksp, A, b);
   for (int n = 0; n < 4; n++) {
@@ -267,7 +262,7 @@ TEST_CASE("a singular matrix that is shifted, and shifted back, is solved each t
   REQUIRE(try_make_grid(plane, &da));
   Matrix A = captured(da, medium_fill(plane, Medium::smooth, MAT_LAPLACE_NEUMANN, 0));
   Vector u = random_vector(da, 4), b = make_vector(da);
-  Solver ksp = make_solver(A, "gmres");
+  Solver ksp = solver_by(A, "gmres");
   for (PetscScalar shift : {0., 1e-3, -1e-3}) {
     OK(MatShift(A, shift));
     OK(MatMult(A, u, b));
@@ -282,7 +277,7 @@ TEST_CASE("a preconditioner that is to be used again stays as it is", "[multigri
   REQUIRE(try_make_grid(plane, &da));
   Matrix A = captured(da, medium_fill(plane, Medium::smooth, MAT_LAPLACE_ELIMINATED, 0));
   Vector b = random_vector(da, 4), before, after;
-  Solver ksp = make_solver(A, "gmres");
+  Solver ksp = solver_by(A, "gmres");
   PC     pc;
   iterations_to_solve(ksp, A, b);
   OK(KSPGetPC(ksp, &pc));
@@ -323,7 +318,7 @@ TEST_CASE("levels of systems follow a matrix that is scaled and shifted, and ser
       const Fill fill = fill_of(*of, l, nodes);
       Matrix     A = captured(da, fill);
       Vector     b = random_vector(da, 4), d = random_vector(da, 5);
-      Solver     ksp = make_solver(A, "gmres");
+      Solver     ksp = solver_by(A, "gmres");
       INFO(of->name << (nodes ? ", nodes" : ""));
       iterations_to_solve(ksp, A, b);
       for (const Change &by :
@@ -378,7 +373,7 @@ TEST_CASE("levels of a system are made anew where the diagonal was zero", "[mult
   REQUIRE(try_make_grid(l, &da));
   Matrix A = captured(da, fill_of(of, l, false));
   Vector b = random_vector(da, 4);
-  Solver ksp = make_solver(A, "gmres");
+  Solver ksp = solver_by(A, "gmres");
   iterations_to_solve(ksp, A, b);
   OK(MatShift(A, 0.1));
   check_change(ksp, A, b);

@@ -33,15 +33,11 @@ PetscInt iterations_of(const Lattice &l, const Fill &fill, const std::string &op
     assemble(A);
   });
   Vector             b = random_vector(twins.da, 3), x = make_vector(twins.da), r = make_vector(twins.da);
-  Solver             ksp;
   KSPConvergedReason reason;
   PetscReal          left, size;
   PetscInt           iterations;
   Options            set("-test_pc_type stencilmg -test_ksp_rtol 1e-10 -test_ksp_max_it 60 " + options);
-  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  OK(KSPSetOptionsPrefix(ksp, "test_"));
-  OK(KSPSetOperators(ksp, twins.A, twins.A));
-  OK(KSPSetFromOptions(ksp));
+  Solver             ksp = make_solver(twins.A);
   OK(transposed ? KSPSolveTranspose(ksp, b, x) : KSPSolve(ksp, b, x));
   OK(KSPGetConvergedReason(ksp, &reason));
   CHECK(reason > 0);

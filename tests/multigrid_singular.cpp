@@ -151,11 +151,7 @@ TEST_CASE("pockets that a shift opens and closes are solved each time", "[multig
   Matrix     A = captured(da, fill), aij = assembled(da, fill);
   Vector     u = random_vector(da, 3), b = make_vector(da), x = make_vector(da);
   Options    set("-test_pc_type stencilmg -test_ksp_type cg -test_ksp_rtol 1e-8");
-  Solver     ksp;
-  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  OK(KSPSetOptionsPrefix(ksp, "test_"));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetFromOptions(ksp));
+  Solver     ksp = make_solver(A);
   for (PetscScalar shift : {0., 1e-2, -1e-2, 1e-2}) {
     KSPConvergedReason reason;
     PetscInt           iterations;

@@ -19,4 +19,26 @@ inline PetscErrorCode solve(Mat A, Vec b, Vec x, PetscInt *iterations, KSPConver
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// options: beside those that are there, while it is made
+inline Solver make_solver(Mat A, const std::string &options = "") {
+  Options set(options);
+  Solver  ksp;
+  OK(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
+  OK(KSPSetOptionsPrefix(ksp, "test_"));
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPSetFromOptions(ksp));
+  return ksp;
+}
+
+// |b - A x| / |b|
+inline PetscReal relative_residual(Mat A, Vec b, Vec x) {
+  Vector    r;
+  PetscReal size_b, size_r;
+  OK(VecDuplicate(b, &r));
+  OK(MatResidual(A, b, x, r));
+  OK(VecNorm(b, NORM_2, &size_b));
+  OK(VecNorm(r, NORM_2, &size_r));
+  return size_r / size_b;
+}
+
 } // namespace tests

@@ -17,13 +17,6 @@ constexpr PetscMemType on_gpu = PETSC_MEMTYPE_DEVICE;
 constexpr PetscInt64 whole_over_ipc = (PetscInt64)1 << 20, whole_over_host = (PetscInt64)1 << 16;
 constexpr PetscReal  largest_window = 0.8; // of a level
 
-std::vector<Box> boxes_of(const Grid &parts) {
-  std::vector<Box>  boxes;
-  const PetscMPIInt ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
-  for (PetscMPIInt rank = 0; rank < ranks; rank++) boxes.push_back(part_of(parts, rank));
-  return boxes;
-}
-
 // So many points beside a rank's own, and an even number before them: colours, and which points are coarse ones, are in the
 // window as they are on the level.
 LevelWindow window_of(const Grid &parts, const Axis axes[3], const Coarsening to_next[3], const Axis coarse[3],

@@ -85,9 +85,14 @@ PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool sing
 
   PetscFunctionBegin;
   if (of.rows) made.swap(&of.rows->couplings);
-  const auto bring = [&](const Grid &grid, const Axis axes_here[3], const Box &window, S *array) {
+  // rows for `to`, in its memory if there is one of before
+  const auto bring = [&](const Grid &grid, const Axis axes_here[3], const Box &window, S *array, Multigrid *to) {
     const Patch patch = patch_of_window(grid, axes_here, window);
-    return of.rows ? BringRows(made, there, way, patch, array, &of.rows->couplings) : PETSC_SUCCESS;
+    PetscFunctionBegin;
+    if (!of.rows) PetscFunctionReturn(PETSC_SUCCESS);
+    if (to) to->LendMemory(&of.rows->couplings);
+    PetscCall(BringRows(made, there, way, patch, array, &of.rows->couplings));
+    PetscFunctionReturn(PETSC_SUCCESS);
   };
   for (auto &level : levels_) {
     Level             &at = *level;
@@ -97,8 +102,7 @@ PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool sing
     at.b.resize((size_t)window.of[0].points()), at.x.resize((size_t)window.of[0].points());
     if (single) at.room.resize((size_t)window.of[1].points());
     for (Scratch<S> *array : {&at.b, &at.x, &at.room}) PetscCall(array->Prepare(on_gpu));
-    if (of.rows && at.of) at.of->LendMemory(&of.rows->couplings);
-    PetscCall(bring(grid, at.axes, window.of[0], at.b.at(on_gpu)));
+    PetscCall(bring(grid, at.axes, window.of[0], at.b.at(on_gpu), at.of.get()));
     PetscCall(CreateMultigrid({grid, at.axes, at.sigma, of.rows, options, of.device, of.way, below, &window, dim_},
                               single, &at.of, failed));
     if (of.rows) made.swap(&of.rows->couplings);
@@ -111,8 +115,7 @@ PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool sing
     array->resize((size_t)box_of(grid).points());
     PetscCall(array->Prepare(on_gpu));
   }
-  if (of.rows && whole_) whole_->LendMemory(&of.rows->couplings);
-  PetscCall(bring(grid, axes, box_of(grid), whole_b_.at(on_gpu)));
+  PetscCall(bring(grid, axes, box_of(grid), whole_b_.at(on_gpu), whole_.get()));
   PetscCall(CreateMultigrid({grid, axes, sigma, of.rows, options, of.device, of.way, last() > 0, nullptr, dim_}, single,
                             &whole_, failed));
   solves_ = whole_->levels().size() == 1;

@@ -2,6 +2,7 @@
 // Which points the ranks have of coarser grids; levels that each rank has wholly.
 
 #include <algorithm>
+#include <vector>
 
 #include "device/memory.hpp"
 #include "grid/grid.hpp"
@@ -137,6 +138,13 @@ inline Box part_of(const Grid &grid, PetscMPIInt rank) {
   Box               part;
   for (int a = 0; a < 3; a++) part.lo[a] = grid.first[a][place[a]], part.hi[a] = grid.first[a][place[a] + 1];
   return part;
+}
+
+inline std::vector<Box> boxes_of(const Grid &parts) { // of all ranks
+  std::vector<Box>  boxes;
+  const PetscMPIInt ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
+  for (PetscMPIInt rank = 0; rank < ranks; rank++) boxes.push_back(part_of(parts, rank));
+  return boxes;
 }
 
 // From the ranks' parts [points][dof], in that memory, to the whole grid on each. GPUs' go through the host.

@@ -240,18 +240,16 @@ void set_axes(const Grid &grid, const RowFindings &found, Axis axes[3]) {
 
 // The ways of values of points beside a rank's, which others have or which are images, in an array over a box around it.
 PetscErrorCode connect_ghosts(const Grid &links, const Patch &patch, const Box &grown, HaloWay way, Filling *ghosts) {
-  FillingBoxes      boxes;
-  const PetscMPIInt ranks = links.ranks[0] * links.ranks[1] * links.ranks[2];
+  FillingBoxes boxes;
 
   PetscFunctionBegin;
+  boxes.own = boxes_of(links);
   for (int a = 0; a < 3; a++) boxes.period[a] = patch.periodic[a] ? patch.N[a] : 0;
-  for (PetscMPIInt r = 0; r < ranks; r++) {
-    Box own = part_of(links, r), wanted = own;
+  for (Box wanted : boxes.own) {
     for (int a = 0; a < 3; a++) {
       wanted.lo[a] += grown.lo[a], wanted.hi[a] -= grown.lo[a];
       if (!boxes.period[a]) wanted.lo[a] = PetscMax(wanted.lo[a], 0), wanted.hi[a] = PetscMin(wanted.hi[a], patch.N[a]);
     }
-    boxes.own.push_back(own);
     boxes.wanted.push_back(wanted);
   }
   for (int a = 0; a < 3; a++) {
