@@ -87,7 +87,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
   const PetscBool         device = of.device;
   PetscScalar             sigma = of.sigma;
   PetscMPIInt             ranks;
-  PetscInt                dim = 0;
   Grid                    parts = with_links(grid);
   Axis                    present[3] = {axes[0], axes[1], axes[2]};
   bool                    whole;
@@ -102,9 +101,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
   whole = ranks == 1;
   below_ = of.below;
   window_ = of.window != nullptr;
-  for (int a = 0; a < 3; a++)
-    if (grid.N[a] > 1) dim = a + 1;
-  if (of.dim) dim = of.dim;
+  const int dim = of.dim ? of.dim : dimension_of(grid);
   singular_ = rows ? rows->singular : sigma == (PetscScalar)0;
   for (int a = 0; a < 3 && !rows; a++)
     singular_ =
@@ -152,7 +149,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
     const int relaxed = has_line_ ? 0 : relaxations(ratio, real, options.full);
     // points of one colour are no neighbours; in fewer dimensions there are fused passes of other smoothers
     const bool red_black = wants_red_black && !variable && dim == 3 && !odd_periodic && !relaxed;
-    const int  steps = relaxed ? relaxed : smoothing_steps(options.smooths, (int)dim, variable, red_black);
+    const int  steps = relaxed ? relaxed : smoothing_steps(options.smooths, dim, variable, red_black);
     at.fused =
         options.fused && device && !variable && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic && !relaxed;
     // on the host a rank walks over points of its neighbours, too, as far as it knows the axes beyond its own

@@ -101,16 +101,9 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Grow(int l, Halo &halo, co
 
 // The smoother's weights: Chebyshev's, by a bound on all eigenvalues of D^-1 A. Directed sweeps have none.
 template <class Part> void Hierarchy<Part>::set_omega(Level &at, PetscReal high) {
-  PetscReal strength = 0, least = PETSC_MAX_REAL;
-
   if (nonsymmetric_) return;
-  for (int a = 0; a < 3; a++) {
-    if (at.patch.N[a] == 1) continue;
-    strength += at.axes[a].strength();
-    if (at.to_next[a].coarsens) least = PetscMin(least, at.axes[a].strength());
-  }
   // far into what the coarse grid sees: where coefficients jump, it sees that less well
-  const PetscReal low = PetscReal(0.3) * high * (least == PETSC_MAX_REAL ? 1 : least / strength);
+  const PetscReal low = PetscReal(0.3) * high * weakest_share(at.axes, at.to_next);
   set_chebyshev_weights(low, high, at.part.steps, at.part.omega);
 }
 

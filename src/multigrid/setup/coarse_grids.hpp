@@ -34,6 +34,16 @@ inline bool is_coarsened(const Axis &axis, PetscReal strongest) {
   return can_coarsen(axis) && axis.strength() >= weak_coupling * strongest;
 }
 
+// The weakest coupling along an axis that is coarsened, over that along all axes; one where none is.
+inline PetscReal weakest_share(const Axis axes[3], const Coarsening to_next[3]) {
+  PetscReal strength = 0, least = PETSC_MAX_REAL;
+  for (int a = 0; a < 3; a++) {
+    strength += axes[a].strength();
+    if (to_next[a].coarsens) least = PetscMin(least, axes[a].strength());
+  }
+  return least == PETSC_MAX_REAL ? 1 : least / strength;
+}
+
 // The ratio of relaxations() for a sum over axes.
 inline PetscReal ratio_of(const Axis axes[3], PetscScalar sigma) {
   PetscReal most = 0, sign = 0; // of a row's couplings
@@ -90,6 +100,14 @@ inline PetscReal work_beyond(const Grid &grid, PetscInt beyond) {
     work *= 1 + (between ? 1 : PetscReal(0.5)) * beyond / PetscMax(least, (PetscInt)1);
   }
   return work;
+}
+
+// The axes up to the last one of several points.
+inline int dimension_of(const Grid &grid) {
+  int dim = 0;
+  for (int a = 0; a < 3; a++)
+    if (grid.N[a] > 1) dim = a + 1;
+  return dim;
 }
 
 // The grid with these axes on one rank.
@@ -151,7 +169,7 @@ inline std::vector<Box> boxes_of(const Grid &parts) { // of all ranks
 template <class V>
 PetscErrorCode gather_parts(PetscMemType memory, const Grid &parts, PetscInt dof, const V *part, V *whole) {
   const PetscMPIInt        ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
-  const Box                grid = {{0, 0, 0}, {parts.N[0], parts.N[1], parts.N[2]}};
+  const Box                grid = box_of(parts);
   std::vector<PetscMPIInt> count(ranks), begin(ranks + 1, 0);
   const size_t             n = (size_t)grid.points() * dof, own = (size_t)parts.size[0] * parts.size[1] * parts.size[2];
   std::vector<V>           mine, all(n), ordered(n);

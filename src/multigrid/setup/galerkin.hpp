@@ -178,16 +178,9 @@ SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3]
   for (s[2] = around[2]->lo; s[2] <= around[2]->hi; s[2]++)
     for (s[1] = around[1]->lo; s[1] <= around[1]->hi; s[1]++)
       for (s[0] = around[0]->lo; s[0] <= around[0]->hi; s[0]++) {
-        PetscInt p[3];
-        int      corner = 0;
-        bool     near = true;
-        for (int a = 0; a < 3; a++) {
-          const int c = -around[a]->below[Around::reach + s[a]];
-          near = near && c >= 0 && c <= around[a]->between[Around::reach + s[a]];
-          corner += c * of.corner_step[a];
-          p[a] = around[a]->kept + s[a];
-        }
-        if (!near) continue;
+        PetscInt p[3], own_corner[3], corner = 0;
+        if (!find_corner(around, s, p, own_corner)) continue;
+        for (int a = 0; a < 3; a++) corner += own_corner[a] * of.corner_step[a];
         const size_t       at = of.fine.grown.index(p);
         const PetscScalar *w = of.restriction[corner] + at, *mass = of.fine.mass ? of.fine.mass + at : nullptr,
                           *total = of.total + at, *own = of.fine.slot(SHIFT) + at;

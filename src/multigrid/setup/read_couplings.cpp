@@ -131,9 +131,9 @@ struct SurveyRows {
   const PetscScalar *fixed;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
-    const size_t        at = rows.grown.index(p);
-    const PetscScalar  *shift = rows.slot(SHIFT) + at;
-    RowFindings::Flags &flags = found->flags;
+    const size_t       at = rows.grown.index(p);
+    const PetscScalar *shift = rows.slot(SHIFT) + at;
+    RowFlags          &flags = found->flags;
 
     if (!are_symmetric(rows, neighbours, at, n)) flags.weighted = 1;
     for (int arm = 0; arm < neighbours.count; arm++) {
@@ -324,8 +324,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     PetscCall(rows->findings.GetHost(memory, &here));
     found = RowFindings();
     for (const RowFindings &one : here) found.add(one);
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found.flags, RowFindings::count, MPI_INT, MPI_MAX, grid.comm));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found.sums, 12, MPIU_REAL, MPIU_SUM, grid.comm));
+    PetscCall(found.Share(grid.comm));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
@@ -364,7 +363,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     PetscCall(survey(OF_MASSES, CheckMasses{couplings, neighbours}));
     if (overflow) rows->findings.at(memory)[OF_MASSES].flags.overflow = 1;
     PetscCall(share());
-    const RowFindings::Flags &is = found.flags;
+    const RowFlags &is = found.flags;
     rows->nonsymmetric = is.nonsymmetric || is.wide || is.overflow || (is.positive && is.negative && !is.box);
     if (rows->nonsymmetric) couplings.DropMass();
   }

@@ -3,6 +3,7 @@
 
 #include "multigrid/couplings.hpp"
 #include "multigrid/refusals.hpp"
+#include "multigrid/setup/findings.hpp"
 #include "multigrid/setup/masses.hpp"
 #include "multigrid/setup/row_changes.hpp"
 #include "stencil/mat.hpp"
@@ -10,29 +11,15 @@
 namespace shellac {
 
 // What a set-up finds at the points of a rank.
-struct RowFindings {
-  struct Flags {
-    // in a box: couplings across edges and corners; fixed points; shifts, and any of the sign opposite to the diagonal's;
-    // couplings that are symmetric only with weights, if at all: not at all, of a wide range or beyond that of numbers;
-    // couplings of each sign
-    int problem, box, fixed, shifted, opposite, weighted, nonsymmetric, wide, overflow, positive, negative;
-    int other_ends[3][2]; // ends with points that are not fixed
-  } flags = {};
-  PetscReal sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower and upper end
-
-  static constexpr int count = sizeof(Flags) / sizeof(int);
-
-  SHELLAC_HD void find(int problem, bool is = true) {
-    if (is) flags.problem = PetscMax(flags.problem, problem);
-  }
-  SHELLAC_HD void add(const RowFindings &other) {
-    int       *mine = reinterpret_cast<int *>(&flags);
-    const int *its = reinterpret_cast<const int *>(&other.flags);
-    for (int n = 0; n < count; n++) mine[n] = PetscMax(mine[n], its[n]);
-    for (int a = 0; a < 3; a++)
-      for (int n = 0; n < 4; n++) sums[a][n] += other.sums[a][n];
-  }
+struct RowFlags {
+  // in a box: couplings across edges and corners; fixed points; shifts, and any of the sign opposite to the diagonal's;
+  // couplings that are symmetric only with weights, if at all: not at all, of a wide range or beyond that of numbers;
+  // couplings of each sign
+  int problem, box, fixed, shifted, opposite, weighted, nonsymmetric, wide, overflow, positive, negative;
+  int other_ends[3][2]; // ends with points that are not fixed
 };
+// sums: of an axis: couplings and how many; shifts at its lower and upper end
+using RowFindings = Findings<RowFlags, PetscReal[3][4]>;
 
 // A bound on the eigenvalues of D^-1 A, by the sums of the rows' absolute entries.
 struct RowBound {

@@ -83,19 +83,19 @@ private:
     for (int a = 0; a < 3; a++)
       for (int e = 0; e < 2; e++) {
         if (patch.N[a] == 1 || !patch.at_domain_end(p, a, (Side)e)) continue;
-        found->couples[a][e] = 1;
+        found->flags.couples[a][e] = 1;
         inside = false;
       }
     if (size == 0 || (x == 0 && y == 0 && z == 0)) return; // couples other unknowns alone
     for (int a = 0; a < 3; a++) {
-      if (inside) found->coupling[a] += PetscAbsReal(along[a]) / size;
+      if (inside) found->sums.coupling[a] += PetscAbsReal(along[a]) / size;
       for (int e = 0; e < 3; e++) {
         if (e == 2 ? !inside : !patch.at_domain_end(p, a, (Side)e)) continue;
-        found->shift[a][e] += PetscAbsScalar(sum) / size;
-        found->of_shift[a][e] += 1;
+        found->sums.shift[a][e] += PetscAbsScalar(sum) / size;
+        found->sums.of_shift[a][e] += 1;
       }
     }
-    if (inside) found->rows += 1;
+    if (inside) found->sums.rows += 1;
   }
 };
 
@@ -115,33 +115,6 @@ PairRows SystemRows::of_pair(int r, int c) const {
   for (int place = 0; place < 27; place++)
     if (arm[place] >= 0) rows.entry[place] = values + (size_t)(before * arms + n++) * points();
   return rows;
-}
-
-PetscErrorCode SystemFindings::Share(MPI_Comm comm) {
-  PetscReal sums[22];
-  int       most[7], n = 0;
-
-  PetscFunctionBegin;
-  most[0] = problem;
-  for (int a = 0; a < 3; a++)
-    for (int e = 0; e < 2; e++) most[1 + 2 * a + e] = couples[a][e];
-  for (int a = 0; a < 3; a++) {
-    sums[n++] = coupling[a];
-    for (int e = 0; e < 3; e++) sums[n++] = shift[a][e], sums[n++] = of_shift[a][e];
-  }
-  sums[n++] = rows;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 7, MPI_INT, MPI_MAX, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, n, MPIU_REAL, MPIU_SUM, comm));
-  problem = most[0];
-  for (int a = 0; a < 3; a++)
-    for (int e = 0; e < 2; e++) couples[a][e] = most[1 + 2 * a + e];
-  n = 0;
-  for (int a = 0; a < 3; a++) {
-    coupling[a] = sums[n++];
-    for (int e = 0; e < 3; e++) shift[a][e] = sums[n++], of_shift[a][e] = sums[n++];
-  }
-  rows = sums[n];
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode get_pairs(const CapturedStencil &op, MPI_Comm comm, Pairs *pairs) {

@@ -3,6 +3,7 @@
 // points and some beyond them.
 
 #include "capture/captured.hpp"
+#include "multigrid/setup/findings.hpp"
 #include "multigrid/setup/ghost_points.hpp"
 #include "multigrid/couplings.hpp"
 #include "multigrid/multigrid.hpp"
@@ -49,26 +50,18 @@ struct SystemRows {
 };
 
 // What was found in the rows of a level.
-struct SystemFindings {
+struct SystemFlags {
+  int problem;
+  int couples[3][2]; // the ends where a row couples anything
+};
+struct SystemSums {
+  PetscReal coupling[3];    // of unknowns with themselves, along each axis, relative to diagonals
+  PetscReal rows;           // whose couplings those are
+  PetscReal shift[3][3];    // what rows sum up to, likewise: at the ends of an axis, and elsewhere
+  PetscReal of_shift[3][3]; // how many
+};
+struct SystemFindings : Findings<SystemFlags, SystemSums> {
   enum Problem { none, far, not_finite };
-  int       problem = none;
-  int       couples[3][2] = {};  // the ends where a row couples anything
-  PetscReal coupling[3] = {};    // of unknowns with themselves, along each axis, relative to diagonals
-  PetscReal rows = 0;            // whose couplings those are
-  PetscReal shift[3][3] = {};    // what rows sum up to, likewise: at the ends of an axis, and elsewhere
-  PetscReal of_shift[3][3] = {}; // how many
-
-  SHELLAC_HD void find(int which) { problem = PetscMax(problem, which); }
-  SHELLAC_HD void add(const SystemFindings &other) {
-    find(other.problem);
-    for (int a = 0; a < 3; a++) {
-      for (int e = 0; e < 2; e++) couples[a][e] = PetscMax(couples[a][e], other.couples[a][e]);
-      for (int e = 0; e < 3; e++) shift[a][e] += other.shift[a][e], of_shift[a][e] += other.of_shift[a][e];
-      coupling[a] += other.coupling[a];
-    }
-    rows += other.rows;
-  }
-  PetscErrorCode Share(MPI_Comm comm); // over all ranks
 };
 
 // Reads the rows of an operator: patch has the same points, with one value each and a halo of values beyond it.

@@ -13,13 +13,22 @@ constexpr PetscInt inverted_unknowns = 256; // the last level is as small, if it
 // The axes beside the rows, which tell how far apart points are on average.
 void choose_axes(const Grid &grid, const SystemFindings &found, Axis axes[3]) {
   for (int a = 0; a < 3; a++) {
-    const auto mean = [&](int e) { return found.of_shift[a][e] > 0 ? found.shift[a][e] / found.of_shift[a][e] : 0; };
-    const PetscReal coupling = found.rows > 0 ? found.coupling[a] / found.rows : grid.N[a] > 1 ? 1 : 0;
+    const SystemSums &sums = found.sums;
+    const auto      mean = [&](int e) { return sums.of_shift[a][e] > 0 ? sums.shift[a][e] / sums.of_shift[a][e] : 0; };
+    const PetscReal coupling = sums.rows > 0 ? sums.coupling[a] / sums.rows : grid.N[a] > 1 ? 1 : 0;
     bool            free_end[2];
     for (int e = 0; e < 2; e++) free_end[e] = !(mean(e) - mean(2) > PetscReal(0.1) * coupling);
-    axes[a] =
-        axis_beside_rows(grid.N[a], grid.periodic(a), !found.couples[a][0] && !found.couples[a][1], coupling, free_end);
+    const int *couples = found.flags.couples[a];
+    axes[a] = axis_beside_rows(grid.N[a], grid.periodic(a), !couples[0] && !couples[1], coupling, free_end);
   }
+}
+
+// How far transfers reach beyond a rank's points.
+PetscInt width_of(const Grid &grid) {
+  PetscInt width = 2;
+  for (int a = 0; a < 3; a++)
+    if (grid.periodic(a) && grid.N[a] % 2) width = 3;
+  return width;
 }
 
 // Rows without entries become rows of the identity: those of coarse points whose fine ones couple nothing.
@@ -62,7 +71,6 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
                                        SetupFindings *found, bool *failed) {
   CapturedMat *context;
   PetscMPIInt  ranks;
-  int          dim = 1;
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(matrix, &context));
@@ -86,9 +94,7 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
   level(0).grid = grid;
   level(0).whole = ranks == 1;
   PetscCall(FindFinest());
-  for (int a = 0; a < 3; a++)
-    if (grid.N[a] > 1) dim = a + 1;
-  steps_ = options.smooths ? (int)options.smooths : dim == 3 ? 4 : 3;
+  steps_ = smoothing_steps(options.smooths, dimension_of(grid), true, false);
   PetscCall(get_pairs(finest, comm_, &pairs_));
   PetscCall(MakeLevels(finest, found, failed));
   PetscCall(DestroyLevels(&before_));
@@ -121,17 +127,11 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
     Halo           halo; // of one value a point, on the host
     Patch          patch;
     Axis           present[3];
-    PetscReal      strongest = 0;
-    PetscInt64     points = 1;
-    bool           odd = false, singular = false;
+    bool           singular = false;
 
-    for (int a = 0; a < 3; a++) {
-      points *= at.grid.N[a];
-      odd = odd || (at.grid.periodic(a) && at.grid.N[a] % 2);
-      if (!l) at.axes[a].periodic = at.grid.periodic(a);
-    }
-    const bool thin = is_thin(at.grid, odd ? 3 : 2);
-    at.patch = patch = patch_of(at.grid, at.axes, thin ? 1 : odd ? 3 : 2);
+    for (int a = 0; a < 3 && !l; a++) at.axes[a].periodic = at.grid.periodic(a);
+    const bool thin = is_thin(at.grid, width_of(at.grid));
+    at.patch = patch = patch_of(at.grid, at.axes, thin ? 1 : width_of(at.grid));
     at.patch.dof = dof;
     if (!at.whole && !at.has_transfer_halo)
       PetscCall(at.transfer_halo.Create(with_links(at.grid), at.patch, true, device_, way_));
@@ -148,13 +148,13 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
     PetscCall(read_rows(*at.op, set_up_memory_, patch, &halo, grown, pairs_, &rows, l ? nullptr : &found));
     if (!l) {
       PetscCall(found.Share(comm_));
-      if (found.problem == SystemFindings::not_finite) result->cause = SetupFindings::not_finite, why = not_a_number;
-      if (found.problem == SystemFindings::far) why = far_couplings;
+      if (found.flags.problem == SystemFindings::not_finite)
+        result->cause = SetupFindings::not_finite, why = not_a_number;
+      if (found.flags.problem == SystemFindings::far) why = far_couplings;
       choose_axes(at.grid, found, at.axes);
     }
-    for (int a = 0; a < 3; a++)
-      if (can_coarsen(at.axes[a])) strongest = PetscMax(strongest, at.axes[a].strength());
-    const bool more = points * dof > inverted_unknowns && strongest > 0 && l < max_levels - 2 &&
+    const PetscReal strongest = strongest_of(at.axes);
+    const bool      more = box_of(at.grid).points() * dof > inverted_unknowns && strongest > 0 && l < max_levels - 2 &&
                       (!options_.levels || l + 1 - copies < options_.levels);
     if (why.empty() && singular && !l) result->cause = SetupFindings::values;
     if (why.empty() && singular && !l)
@@ -165,22 +165,13 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
       PetscCall(halo.Destroy());
       break;
     }
-    for (int a = 0; a < 3; a++) {
-      const bool coarsens =
-          more && !thin && can_coarsen(at.axes[a]) && at.axes[a].strength() >= weak_coupling * strongest;
-      present[a] = coarsen(at.axes[a], coarsens, &at.to_next[a]);
-    }
+    for (int a = 0; a < 3; a++)
+      present[a] = coarsen(at.axes[a], more && !thin && is_coarsened(at.axes[a], strongest), &at.to_next[a]);
     at.target_grid = coarse_grid(at.grid, present, at.to_next);
     at.target = patch_of(at.target_grid, present, 0);
-    PetscInt64 next_points = 1;
-    bool       next_odd = false;
-    for (int a = 0; a < 3; a++) {
-      next_points *= present[a].N();
-      next_odd = next_odd || (present[a].periodic && present[a].N() % 2);
-    }
     const bool copied = !more || thin;
-    const bool whole =
-        at.whole || copied || next_points * dof <= gathered_points || is_thin(at.target_grid, next_odd ? 3 : 2);
+    const bool whole = at.whole || copied || box_of(at.target_grid).points() * dof <= gathered_points ||
+                       is_thin(at.target_grid, width_of(at.target_grid));
     copies += copied;
     PetscCall(AddLevel(at.target_grid, whole, present));
     PetscCall(SetWeights(l, &halo, rows));

@@ -1,6 +1,7 @@
 // What smoothing needs on a level with several unknowns a point.
 
 #include "capture/block_inverses.hpp"
+#include "multigrid/setup/coarse_grids.hpp"
 #include "multigrid/systems/hierarchy.hpp"
 
 namespace shellac {
@@ -236,7 +237,6 @@ PetscErrorCode SystemHierarchy::ChooseDamping(int l) {
   const size_t           points = (size_t)at.patch.all().points();
   std::vector<Vec>       v(ritz_values + 1, NULL);
   std::vector<PetscReal> re, im;
-  PetscReal              strength = 0, least = PETSC_MAX_REAL;
   SetArbitrary           set = {at.patch, (int)at.grid.dof, NULL};
   Arrays                 arrays;
 
@@ -276,11 +276,7 @@ PetscErrorCode SystemHierarchy::ChooseDamping(int l) {
   for (Vec &one : v) PetscCall(VecDestroy(&one));
   PetscCall(VecDestroy(&scale));
   PetscCall(VecDestroy(&scaled));
-  for (int a = 0; a < 3; a++) {
-    strength += at.axes[a].strength();
-    if (at.to_next[a].coarsens) least = PetscMin(least, at.axes[a].strength());
-  }
-  choose_damping(re, im, at.smoothing.bound, PetscReal(0.35) * (least == PETSC_MAX_REAL ? 1 : least / strength), steps_,
+  choose_damping(re, im, at.smoothing.bound, PetscReal(0.35) * weakest_share(at.axes, at.to_next), steps_,
                  at.smoothing.omega);
   // Each rank has all of a whole level. Rounding on one, which eigenvalues that nearly coincide enlarge to its square root,
   // must not give it other weights: the cycle would be no operator with a transpose.
