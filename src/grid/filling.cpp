@@ -29,10 +29,7 @@ Box common(const Box &one, const Box &other) {
   return box;
 }
 
-// What a rank gives of its own to one that wants a box: where it is wanted, and where it is.
-struct Part {
-  Box there, here;
-};
+using Part = Filling::Part;
 std::vector<Part> parts_of(const PetscInt period[3], const Box &own, const Box &wanted) {
   std::vector<Part> parts;
   for (int index = 0; index < Direction::count; index++) {
@@ -48,23 +45,11 @@ std::vector<Part> parts_of(const PetscInt period[3], const Box &own, const Box &
 
 } // namespace
 
-namespace point {
-// From values packed over a box, or from an array, to an array.
-struct Paste {
-  Box                box, from_box, to_box; // where the values go; of the arrays
-  PetscInt           shift[3];              // from there to where they are
-  const PetscScalar *from;
-  PetscScalar       *to;
-  SHELLAC_HD void    operator()(PetscInt i, PetscInt j, PetscInt k) const {
-       const PetscInt there[3] = {i, j, k}, here[3] = {i + shift[0], j + shift[1], k + shift[2]};
-       to[to_box.index(there)] = from[from_box.index(here)];
-  }
-};
-} // namespace point
+using Paste = point::Paste<PetscScalar, PetscScalar>;
 
 PetscErrorCode CopyBox(const Box &box, const PetscScalar *from, const Box &from_box, PetscScalar *to,
                        const Box &to_box) {
-  return for_each_of_box(PETSC_MEMTYPE_DEVICE, box, point::Paste{box, from_box, to_box, {0, 0, 0}, from, to});
+  return for_each_of_box(PETSC_MEMTYPE_DEVICE, box, Paste{from_box, to_box, {0, 0, 0}, from, to});
 }
 
 PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay way) {
@@ -78,10 +63,7 @@ PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
   from_ = boxes.from;
   to_ = boxes.to;
-  for (const Part &part : parts_of(boxes.period, boxes.own[rank], boxes.wanted[rank])) {
-    here_.push_back(part.there);
-    here_from_.push_back(part.here);
-  }
+  here_ = parts_of(boxes.period, boxes.own[rank], boxes.wanted[rank]);
   for (PetscMPIInt other = 0; other < ranks; other++) {
     HaloLink   link;
     PetscInt64 sent = 0, came = 0;
@@ -133,14 +115,14 @@ PetscErrorCode Filling::Run(const PetscScalar *from, PetscScalar *to) {
 
   PetscFunctionBegin;
   if (!links_.empty()) PetscCall(device_->Begin(from));
-  for (size_t n = 0; n < here_.size(); n++) {
-    point::Paste paste = {here_[n], from_, to_, {0, 0, 0}, from, to};
-    bool         stays = from == to;
+  for (const Part &part : here_) {
+    Paste paste = {from_, to_, {0, 0, 0}, from, to};
+    bool  stays = from == to;
     for (int a = 0; a < 3; a++) {
-      paste.shift[a] = here_from_[n].lo[a] - here_[n].lo[a];
+      paste.shift[a] = part.here.lo[a] - part.there.lo[a];
       stays = stays && paste.shift[a] == 0;
     }
-    if (!stays) PetscCall(for_each_of_box(PETSC_MEMTYPE_DEVICE, here_[n], paste));
+    if (!stays) PetscCall(for_each_of_box(PETSC_MEMTYPE_DEVICE, part.there, paste));
   }
   if (links_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(device_->End(&unused));

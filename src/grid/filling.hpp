@@ -13,6 +13,20 @@ struct FillingBoxes {
   Box              from, to;              // of this rank: the arrays that it gives from, and that it fills
 };
 
+namespace point {
+// From an array over a box to an array over another.
+template <class From, class To> struct Paste {
+  Box             from_box, to_box;
+  PetscInt        shift[3]; // from where values go to where they are
+  const From     *from;
+  To             *to;
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt there[3] = {i, j, k}, here[3] = {i + shift[0], j + shift[1], k + shift[2]};
+    to[to_box.index(there)] = (To)from[from_box.index(here)];
+  }
+};
+} // namespace point
+
 // Copies the points of a box from an array over one box to an array over another, on the GPU.
 PetscErrorCode CopyBox(const Box &box, const PetscScalar *from, const Box &from_box, PetscScalar *to,
                        const Box &to_box);
@@ -26,6 +40,11 @@ public:
   PetscErrorCode Run(const PetscScalar *from, PetscScalar *to);
   bool           direct() const { return direct_; } // no value goes through a host
 
+  // What a rank gives of its own to one that wants a box: where it is wanted, and where it is.
+  struct Part {
+    Box there, here;
+  };
+
 private:
   struct Piece { // of what comes
     size_t link;
@@ -37,8 +56,7 @@ private:
   Box                   from_ = {}, to_ = {};
   std::vector<HaloLink> links_;
   std::vector<Piece>    pieces_;
-  std::vector<Box>      here_; // pieces of this rank's own, and where they are
-  std::vector<Box>      here_from_;
+  std::vector<Part>     here_; // of this rank's own
   DeviceHalo           *device_ = nullptr;
   bool                  direct_ = false;
 };

@@ -11,17 +11,18 @@ enum class Guess { zero, given, interpolated };
 constexpr int max_levels = 64;
 
 // A cycle from level l down to the last. Levels: down(level, guess) smooths and makes the next level's right-hand side;
-// up(level) takes the next level's solution and smooths; solve(guess) solves the last level. transposed: the levels'
-// verbs are those of the transposed cycle, which has all that a cycle does in the opposite order.
+// up(level) takes the next level's solution and smooths; solve(guess, cycle, full) solves the last level or, where
+// last_is_one() is false, visits the levels that it stands for. transposed: the levels' verbs are those of the transposed
+// cycle, which has all that a cycle does in the opposite order.
 template <class Levels>
 PetscErrorCode run_cycle(Levels &levels, int l, int last, Cycle cycle, Guess guess, bool transposed = false) {
   PetscFunctionBegin;
   if (l == last) {
-    PetscCall(levels.solve(guess));
+    PetscCall(levels.solve(guess, cycle, false));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(levels.down(l, guess));
-  if (cycle == Cycle::V || l + 1 == last) {
+  if (cycle == Cycle::V || (l + 1 == last && levels.last_is_one())) {
     PetscCall(run_cycle(levels, l + 1, last, cycle, Guess::zero, transposed));
   } else { // twice, the second time from what there is
     const Cycle second = cycle == Cycle::F ? Cycle::V : cycle;
@@ -37,7 +38,7 @@ PetscErrorCode run_cycle(Levels &levels, int l, int last, Cycle cycle, Guess gue
 template <class Levels> PetscErrorCode run_full(Levels &levels, int top, int last, Cycle cycle) {
   PetscFunctionBegin;
   for (int l = top; l < last; l++) PetscCall(levels.restrict_b(l));
-  PetscCall(levels.solve(Guess::zero));
+  PetscCall(levels.solve(Guess::zero, cycle, true));
   for (int l = last - 1; l >= top; l--) PetscCall(run_cycle(levels, l, last, cycle, Guess::interpolated));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,7 +52,7 @@ template <class Levels> PetscErrorCode run_full_transposed(Levels &levels, int t
     PetscCall(run_cycle(levels, l, last, cycle, Guess::zero, true));
     PetscCall(levels.restrict_residual(l));
   }
-  PetscCall(levels.solve(Guess::zero));
+  PetscCall(levels.solve(Guess::zero, cycle, true));
   for (int l = last - 1; l >= top; l--) PetscCall(levels.correct(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

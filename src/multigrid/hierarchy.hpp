@@ -2,6 +2,7 @@
 // The hierarchy of levels with arithmetic in T, and how a cycle runs over it.
 
 #include "device/mirror.hpp"
+#include "grid/filling.hpp"
 #include "multigrid/coarse_solve.hpp"
 #include "multigrid/gpu/columns.hpp"
 #include "multigrid/gpu/restrict_residual.hpp"
@@ -20,21 +21,6 @@ namespace shellac {
 constexpr PetscInt solved_axis = 36;      // points: the last level is as small along each axis, if it can,
 constexpr PetscInt solved_points = 1296;  // and altogether
 constexpr PetscInt inverted_points = 144; // as many have the last level of variable coefficients
-namespace point {
-template <class From, class To> struct CopyPart { // of a whole grid, or to it
-  Patch           part;
-  Patch           whole;
-  const From     *from;
-  To             *to;
-  bool            out; // from the whole
-  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
-    const size_t at = part.index(i, j, k),
-                 there = whole.index(i + part.start[0] - whole.start[0], j + part.start[1] - whole.start[1],
-                                     k + part.start[2] - whole.start[2]);
-    to[out ? at : there] = (To)from[out ? there : at];
-  }
-};
-} // namespace point
 
 // Part: SeparableLevel or VariableLevel
 template <class Part> class Hierarchy final : public Multigrid {
@@ -79,7 +65,6 @@ public:
                         bool *failed) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm, InRow row) override;
-  PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
   PetscErrorCode GetMasses(S *m, int *any) override;
   PetscErrorCode Visit(const S *b, S *x, bool from_x, bool full, bool transposed, Cycle cycle) override;
   PetscErrorCode Open(const S *b, S *x, bool full, bool transposed) override;
@@ -150,7 +135,7 @@ private:
   template <class B> PetscErrorCode RestrictColumns(int l, const B *r);
   template <class B> PetscErrorCode ResidualOfColumns(int l, const Part &part, const B *b, const T *u, T *r);
   template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
-  PetscErrorCode                    Solve(Guess guess) override;
+  PetscErrorCode                    Solve(Guess guess, Cycle, bool) override;
   template <class B> PetscErrorCode Relax(const B *b, bool from_x, T *x);
   PetscErrorCode                    RestrictResidualOf(int l) override;
   PetscErrorCode                    AddCorrection(int l) override;
@@ -186,6 +171,12 @@ private:
   }
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
     return for_each_in_chain(memory_, patch.all(), f);
+  }
+  // Between arrays over a grid's points and over a part of them.
+  template <class From, class To>
+  PetscErrorCode Copy(const Patch &part, const From *from, const Patch &from_patch, To *to, const Patch &to_patch) {
+    return for_each_in_chain(memory_, on_grid(part),
+                             point::Paste<From, To>{on_grid(from_patch), on_grid(to_patch), {0, 0, 0}, from, to});
   }
   // make(points): the functor of gpu/columns.hpp with so many points of a thread
   template <class Make> PetscErrorCode over_columns(const Patch &patch, const Make &make) {

@@ -84,7 +84,14 @@ public:
                                PetscReal stop, PetscReal limit, PetscReal *norm, InRow row) = 0;
   // x = the transpose of a cycle from zero, or of full multigrid, times b. Of rows that weights make symmetric (see
   // GetMasses()) it is that of M A M⁻¹, M the weights.
-  virtual PetscErrorCode ApplyTranspose(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool full) = 0;
+  PetscErrorCode ApplyTranspose(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool full) {
+    PetscFunctionBegin;
+    transposed_ = true;
+    const PetscErrorCode code = Apply(memory, b, x, false, full, 0, 0, NULL, {});
+    transposed_ = false;
+    PetscCall(code);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   // The weights, at the points of the vectors, of variable coefficients; *any: this rank has such beside ones.
   virtual PetscErrorCode GetMasses(PetscScalar *, int *any) {
     *any = 0;
@@ -129,9 +136,10 @@ public:
   PetscErrorCode correct(int l) {
     return stage(multigrid_up_event, [&]() { return AddCorrection(l); });
   }
-  PetscErrorCode solve(Guess guess) {
-    return stage(multigrid_coarse_event, [&]() { return Solve(guess); });
+  PetscErrorCode solve(Guess guess, Cycle cycle, bool full) {
+    return stage(multigrid_coarse_event, [&]() { return Solve(guess, cycle, full); });
   }
+  virtual bool last_is_one() const { return true; }
 
 protected:
   virtual int            last() const = 0;
@@ -140,10 +148,10 @@ protected:
   virtual PetscErrorCode RestrictB(int l) = 0;
   virtual PetscErrorCode RestrictResidualOf(int l) = 0;
   virtual PetscErrorCode AddCorrection(int l) = 0;
-  virtual PetscErrorCode Solve(Guess guess) = 0;
+  virtual PetscErrorCode Solve(Guess guess, Cycle cycle, bool full) = 0;
 
   template <class Function> PetscErrorCode stage(PetscLogEvent event, const Function &f) {
-    return logged(recording_ ? -1 : event, f);
+    return logged(silent_ ? -1 : event, f);
   }
   PetscErrorCode Run(bool from_x, bool full) {
     PetscFunctionBegin;
@@ -179,7 +187,7 @@ protected:
   PetscScalar       *x_ = nullptr;
   bool               transposed_ = false;
   Cycle              visits_ = Cycle::automatic; // of Visit(): the type of its cycles
-  bool               recording_ = false; // as a CUDA graph
+  bool               silent_ = false; // no events: a CUDA graph is recorded, or other hierarchies have them
 };
 
 // A rank's points of a level, and those of the next level among them, by indices on the whole grids.

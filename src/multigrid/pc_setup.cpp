@@ -298,7 +298,10 @@ struct CountFlops {
   }
   PetscErrorCode up(int l) { return add(levels[(size_t)l].transfer + smooth(l, Guess::given)); }
   PetscErrorCode restrict_b(int l) { return add(levels[(size_t)l].transfer); }
-  PetscErrorCode solve(Guess guess) { return add(levels.back().solve + smooth((int)levels.size() - 1, guess)); }
+  PetscErrorCode solve(Guess guess, Cycle, bool) {
+    return add(levels.back().solve + smooth((int)levels.size() - 1, guess));
+  }
+  bool last_is_one() const { return true; }
 };
 
 } // namespace

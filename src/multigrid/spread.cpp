@@ -49,25 +49,27 @@ LevelWindow window_of(const Grid &parts, const Axis axes[3], const Coarsening to
 
 } // namespace
 
-// Of `of`, or of what is left of it: the levels that are spread. Then the axes and parts are of the first that is not.
-PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axis axes[3], PetscScalar *sigma,
-                                     Grid *parts) {
+// The levels that are spread, and the first that is not.
+PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves) {
   const MultigridOptions &options = of.options;
   const bool              variable = of.rows != nullptr;
   const bool              real = variable ? !PetscDefined(USE_COMPLEX) : PetscImaginaryPart(of.sigma) == 0;
+  auto                    level = std::make_unique<Level>();
   bool                    direct;
 
   PetscFunctionBegin;
-  for (int a = 0; a < 3; a++)
-    if (grid_.N[a] > 1) dim_ = a + 1;
+  dim_ = dimension_of(grid_);
+  level->parts = with_links(grid_);
+  level->sigma = of.sigma;
+  std::copy_n(of.axes, 3, level->axes);
   { // how values travel
     FillingBoxes boxes;
     Filling      probe;
-    for (const Box &own : boxes_of(*parts)) {
+    for (const Box &own : boxes_of(level->parts)) {
       boxes.own.push_back({{own.lo[0], own.lo[1], own.lo[2]}, {own.lo[0] + 1, own.lo[1] + 1, own.lo[2] + 1}});
-      boxes.wanted.push_back(box_of(*parts));
+      boxes.wanted.push_back(box_of(grid_));
     }
-    boxes.from = boxes.own[rank_], boxes.to = box_of(*parts);
+    boxes.from = boxes.own[rank_], boxes.to = box_of(grid_);
     PetscCall(probe.Create(grid_.comm, boxes, of.way));
     direct = probe.direct();
     PetscCall(probe.Destroy());
@@ -78,36 +80,36 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axi
   const PetscInt   reach = 2 * steps + 6; // of the steps of a visit and of two transfers
   *serves = true;
   while (true) {
-    Coarsening to_next[3];
-    Axis       coarse[3];
-    PetscInt64 most = 0;
-    fold_single_points(axes, sigma);
-    const PetscInt64 points = box_of(*parts).points();
+    Axis *const axes = level->axes;
+    Coarsening  to_next[3];
+    auto        next = std::make_unique<Level>();
+    PetscInt64  most = 0;
+    fold_single_points(axes, &level->sigma);
+    const PetscInt64 points = box_of(level->parts).points();
     if (points <= whole) break;
-    const PetscReal strongest = strongest_of(axes), ratio = !variable ? ratio_of(axes, *sigma)
-                                                            : last()  ? PETSC_MAX_REAL
-                                                                      : of.rows->ratio;
-    *serves =
-        strongest > 0 && !relaxations(ratio, real, options.full) && (!options.levels || options.levels > last() + 1);
+    const bool      first = levels_.empty();
+    const PetscReal strongest = strongest_of(axes),
+                    ratio = !variable ? ratio_of(axes, level->sigma) : first ? of.rows->ratio : PETSC_MAX_REAL;
+    *serves = strongest > 0 && !relaxations(ratio, real, options.full) &&
+              (!options.levels || options.levels > (PetscInt)levels_.size() + 1);
     for (int a = 0; a < 3; a++) *serves = *serves && !(axes[a].periodic && axes[a].N() > 1 && axes[a].N() % 2);
     if (!*serves) break;
-    for (int a = 0; a < 3; a++) coarse[a] = coarsen(axes[a], is_coarsened(axes[a], strongest), &to_next[a]);
-    const auto own = boxes_of(*parts);
-    auto       level = std::make_unique<Level>();
-    for (const Box &box : own) {
-      level->windows.push_back(window_of(*parts, axes, to_next, coarse, box, reach));
+    for (int a = 0; a < 3; a++) next->axes[a] = coarsen(axes[a], is_coarsened(axes[a], strongest), &to_next[a]);
+    for (const Box &box : boxes_of(level->parts)) {
+      level->windows.push_back(window_of(level->parts, axes, to_next, next->axes, box, reach));
       most = PetscMax(most, level->windows.back().of[0].points());
     }
     if ((PetscReal)most > largest_window * (PetscReal)points) {
-      *serves = last() > 0 || points <= 8 * whole; // each rank could hold all of it
+      *serves = !first || points <= 8 * whole; // each rank could hold all of it
+      level->windows.clear();
       break;
     }
-    level->parts = *parts;
-    level->sigma = *sigma;
-    for (int a = 0; a < 3; a++) level->axes[a] = axes[a], axes[a] = coarse[a];
-    *parts = coarse_grid(*parts, axes, to_next);
+    next->parts = coarse_grid(level->parts, next->axes, to_next);
+    next->sigma = level->sigma;
     levels_.push_back(std::move(level));
+    level = std::move(next);
   }
+  levels_.push_back(std::move(level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,25 +117,23 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axi
 void SpreadMultigrid::TakeFrom(SpreadMultigrid *from) {
   const auto same = [](const LevelWindow &one, const LevelWindow &other) { return !memcmp(&one, &other, sizeof(one)); };
   bool       all = last() == from->last() && way_ == from->way_ && grid_.is_distributed_as(from->grid_);
-  for (int l = 0; all && l < last(); l++) {
+  for (int l = 0; all && l <= last(); l++) {
     const auto &here = levels_[(size_t)l]->windows, &there = from->levels_[(size_t)l]->windows;
     all = all && std::equal(here.begin(), here.end(), there.begin(), there.end(), same);
   }
   if (!all) return;
-  for (int l = 0; l < last(); l++) {
+  for (int l = 0; l <= last(); l++) {
     Level &at = *levels_[(size_t)l], &its = *from->levels_[(size_t)l];
-    for (int a = 0; a < 3; a++) its.axes[a] = at.axes[a];
+    std::copy_n(at.axes, 3, its.axes);
+    its.parts = at.parts;
     its.sigma = at.sigma;
   }
   levels_.swap(from->levels_);
-  whole_.swap(from->whole_);
   enter_.swap(from->enter_);
-  whole_b_.swap(&from->whole_b_);
-  whole_x_.swap(&from->whole_x_);
 }
 
 // The ways of values between the levels' arrays.
-PetscErrorCode SpreadMultigrid::Connect(const Grid &parts) {
+PetscErrorCode SpreadMultigrid::Connect() {
   PetscFunctionBegin;
   const auto of_ranks = [](const Level &level, int which) {
     std::vector<Box> windows;
@@ -142,7 +142,7 @@ PetscErrorCode SpreadMultigrid::Connect(const Grid &parts) {
   };
   for (int l = 0; l <= last(); l++) {
     const bool   spread = l < last();
-    const Grid  &here = spread ? levels_[(size_t)l]->parts : parts;
+    const Grid  &here = levels_[(size_t)l]->parts;
     const auto   own = boxes_of(here);
     const Box    all = box_of(here);
     FillingBoxes to_here;
@@ -173,11 +173,13 @@ PetscErrorCode SpreadMultigrid::Connect(const Grid &parts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+Box SpreadMultigrid::box_at(int l) const {
+  const Level &at = *levels_[(size_t)l];
+  return l < last() ? at.windows[rank_].of[0] : box_of(at.parts);
+}
+
 PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, SpreadMultigrid *from, bool *serves,
                                        bool *failed) {
-  Axis        axes[3] = {of.axes[0], of.axes[1], of.axes[2]};
-  PetscScalar sigma = of.sigma;
-  Grid        parts = with_links(of.grid);
   PetscMPIInt rank;
 
   PetscFunctionBegin;
@@ -187,24 +189,24 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, Sp
   grid_ = of.grid;
   PetscCallMPI(MPI_Comm_rank(grid_.comm, &rank));
   rank_ = (size_t)rank;
-  own_ = part_of(parts, rank);
-  for (int a = 0; a < 3; a++) axes_[a] = axes[a];
-  PetscCall(Plan(of, serves, axes, &sigma, &parts));
+  own_ = part_of(grid_, rank);
+  std::copy_n(of.axes, 3, axes_);
+  PetscCall(Plan(of, serves));
   if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
   int sound = from && from->sound_;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sound, 1, MPI_INT, MPI_MIN, grid_.comm));
   if (sound) TakeFrom(from);
   if (!enter_) {
     enter_ = std::make_unique<Filling>();
-    PetscCall(Connect(parts));
+    PetscCall(Connect());
   }
-  const PetscErrorCode code = CreateLevels(of, single, axes, sigma, parts, failed);
+  const PetscErrorCode code = CreateLevels(of, single, failed);
   int                  rank_in_error = code ? rank + 1 : 0; // an error on one rank is one on all
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &rank_in_error, 1, MPI_INT, MPI_MAX, grid_.comm));
   PetscCall(code);
   PetscCheck(!rank_in_error, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "rank %d cannot make the levels of stencilmg on its GPU; its own error says why", rank_in_error - 1);
-  int gives = (last() ? *levels_[0]->of : *whole_).gives_norm(on_gpu);
+  int gives = levels_[0]->of->gives_norm(on_gpu);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &gives, 1, MPI_INT, MPI_MIN, grid_.comm));
   gives_norm_ = gives;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -218,15 +220,7 @@ PetscErrorCode SpreadMultigrid::Destroy() {
   }
   levels_.clear();
   if (enter_) PetscCall(enter_->Destroy());
-  if (whole_) PetscCall(whole_->Destroy());
-  whole_.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// A level's vectors are these from now on.
-PetscErrorCode SpreadMultigrid::OpenLevel(int l) {
-  Level &at = *levels_[(size_t)l];
-  return at.of->Open(at.b.at(on_gpu), at.x.at(on_gpu), full_, transposed_);
 }
 
 // The next level's right-hand side is what this one's window has made.
@@ -258,7 +252,6 @@ PetscErrorCode SpreadMultigrid::Down(int l, Guess guess) {
     PetscCall(Lower(l));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(OpenLevel(l));
   if (guess == Guess::given && l > 0) PetscCall(at.around.Run(at.x.at(on_gpu), at.x.at(on_gpu)));
   if (guess == Guess::interpolated) PetscCall(Raise(l));
   PetscCall(at.of->down(0, guess));
@@ -275,7 +268,6 @@ PetscErrorCode SpreadMultigrid::Up(int l) {
 
 PetscErrorCode SpreadMultigrid::RestrictB(int l) {
   PetscFunctionBegin;
-  PetscCall(OpenLevel(l));
   PetscCall(levels_[(size_t)l]->of->restrict_b(0));
   PetscCall(Lower(l));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -283,7 +275,6 @@ PetscErrorCode SpreadMultigrid::RestrictB(int l) {
 
 PetscErrorCode SpreadMultigrid::RestrictResidualOf(int l) {
   PetscFunctionBegin;
-  PetscCall(OpenLevel(l));
   PetscCall(levels_[(size_t)l]->of->restrict_residual(0));
   PetscCall(Lower(l));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -291,30 +282,15 @@ PetscErrorCode SpreadMultigrid::RestrictResidualOf(int l) {
 
 PetscErrorCode SpreadMultigrid::AddCorrection(int l) {
   PetscFunctionBegin;
-  PetscCall(OpenLevel(l));
   PetscCall(Raise(l));
   PetscCall(levels_[(size_t)l]->of->correct(0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// As run_cycle() has it; the levels that each rank has wholly are one hierarchy.
-PetscErrorCode SpreadMultigrid::VisitFrom(int l, Cycle cycle, Guess guess) {
-  PetscFunctionBegin;
-  if (l == last()) {
-    PetscCall(
-        whole_->Visit(whole_b_.at(on_gpu), whole_x_.at(on_gpu), guess == Guess::given, false, transposed_, cycle));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(Down(l, guess));
-  if (cycle == Cycle::V || (l + 1 == last() && solves_)) {
-    PetscCall(VisitFrom(l + 1, cycle, Guess::zero));
-  } else {
-    const Cycle second = cycle == Cycle::F ? Cycle::V : cycle;
-    PetscCall(VisitFrom(l + 1, transposed_ ? second : cycle, Guess::zero));
-    PetscCall(VisitFrom(l + 1, transposed_ ? cycle : second, Guess::given));
-  }
-  PetscCall(Up(l));
-  PetscFunctionReturn(PETSC_SUCCESS);
+// The levels that each rank has wholly.
+PetscErrorCode SpreadMultigrid::Solve(Guess guess, Cycle cycle, bool full) {
+  Level &at = *levels_.back();
+  return at.of->Visit(at.b.at(on_gpu), at.x.at(on_gpu), guess == Guess::given, full, transposed_, cycle);
 }
 
 // To the finest level's arrays.
@@ -328,32 +304,22 @@ PetscErrorCode SpreadMultigrid::Enter(const S *b, S *x, bool from_x, bool again)
 
 PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                                       PetscReal *norm, InRow row) {
-  const Box top = last() ? levels_[0]->windows[rank_].of[0] : box_of(grid_);
-  bool      goes_on = true;
+  bool goes_on = true;
 
   PetscFunctionBegin;
-  full_ = full;
   begun_ = sound_ = false;
   PetscCall(Enter(b, x, from_x, row.again));
-  Multigrid &finest = last() ? *levels_[0]->of : *whole_;
-  PetscCall(finest.Open(b_at(0).at(on_gpu), x_at(0).at(on_gpu), full, transposed_));
+  for (auto &level : levels_) PetscCall(level->of->Open(level->b.at(on_gpu), level->x.at(on_gpu), full, transposed_));
   if (norm) { // of a level that each rank has wholly, the first rank's decides
-    PetscCall(finest.BeginCycle(norm));
+    PetscCall(levels_[0]->of->BeginCycle(norm));
     double squares = last() || rank_ == 0 ? (double)(*norm * *norm) : 0;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &squares, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
     *norm = PetscSqrtReal((PetscReal)squares);
     goes_on = *norm > stop && *norm <= limit;
     begun_ = goes_on && last() > 0;
   }
-  if (goes_on && !full) PetscCall(VisitFrom(0, cycle(), from_x ? Guess::given : Guess::zero));
-  for (int l = 0; full && l < last(); l++) {
-    if (transposed_) PetscCall(VisitFrom(l, cycle(), Guess::zero));
-    PetscCall(transposed_ ? RestrictResidualOf(l) : RestrictB(l));
-  }
-  if (full) PetscCall(whole_->Visit(whole_b_.at(on_gpu), whole_x_.at(on_gpu), false, true, transposed_, cycle()));
-  for (int l = last() - 1; full && l >= 0; l--)
-    PetscCall(transposed_ ? AddCorrection(l) : VisitFrom(l, cycle(), Guess::interpolated));
-  if (!goes_on || !row.more) PetscCall(CopyBox(own_, x_at(0).at(on_gpu), top, x, own_));
+  if (goes_on) PetscCall(Run(from_x, full));
+  if (!goes_on || !row.more) PetscCall(CopyBox(own_, x_at(0).at(on_gpu), box_at(0), x, own_));
   sound_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -373,15 +339,6 @@ PetscErrorCode SpreadMultigrid::Apply(PetscMemType memory, const S *b, S *x, boo
   if (from_x) PetscCall(DeviceCopyFromHost(own_x_.at(on_gpu), x, n * sizeof(S)));
   PetscCall(RunOn(own_b_.at(on_gpu), own_x_.at(on_gpu), from_x, full, stop, limit, norm, {row.again, false}));
   PetscCall(DeviceCopyToHost(x, own_x_.at(on_gpu), n * sizeof(S)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpreadMultigrid::ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) {
-  PetscFunctionBegin;
-  transposed_ = true;
-  const PetscErrorCode code = Apply(memory, b, x, false, full, 0, 0, NULL, {});
-  transposed_ = false;
-  PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -406,7 +363,7 @@ PetscErrorCode SpreadMultigrid::LevelNorms(std::vector<PetscReal> *norms) {
       for (const S &value : values) sum += squared(value);
     norms->push_back(PetscSqrtReal((PetscReal)sum));
   }
-  PetscCall(whole_->LevelNorms(&others));
+  PetscCall(levels_.back()->of->LevelNorms(&others));
   norms->insert(norms->end(), others.begin(), others.end());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -414,25 +371,28 @@ PetscErrorCode SpreadMultigrid::LevelNorms(std::vector<PetscReal> *norms) {
 std::vector<LevelInfo> SpreadMultigrid::levels() const {
   std::vector<LevelInfo> all;
   for (const auto &level : levels_) {
-    LevelInfo info = level->of->levels()[0];
-    for (int a = 0; a < 3; a++) info.N[a] = level->parts.N[a];
-    info.whole = false;
+    auto       its = level->of->levels();
+    LevelInfo &info = its[0];
     for (const Scratch<S> *array : {&level->b, &level->x, &level->room})
       info.bytes += (PetscLogDouble)array->size() * sizeof(S);
-    info.bytes += level->of->levels()[1].bytes;
+    if (level == levels_.back()) {
+      all.insert(all.end(), its.begin(), its.end());
+      break;
+    }
+    for (int a = 0; a < 3; a++) info.N[a] = level->parts.N[a];
+    info.whole = false;
+    info.bytes += its[1].bytes;
     all.push_back(info);
   }
-  auto others = whole_->levels();
-  others[0].bytes += (PetscLogDouble)(whole_b_.size() + whole_x_.size()) * sizeof(S);
-  all.insert(all.end(), others.begin(), others.end());
   return all;
 }
 
 std::vector<LevelFlops> SpreadMultigrid::flops() const {
   std::vector<LevelFlops> all;
-  for (const auto &level : levels_) all.push_back(level->of->flops()[0]);
-  const auto others = whole_->flops();
-  all.insert(all.end(), others.begin(), others.end());
+  for (const auto &level : levels_) {
+    const auto its = level->of->flops();
+    all.insert(all.end(), its.begin(), level == levels_.back() ? its.end() : its.begin() + 1);
+  }
   return all;
 }
 

@@ -15,60 +15,57 @@ class SpreadMultigrid final : public Multigrid {
   using S = PetscScalar;
 
 public:
+  SpreadMultigrid() { silent_ = true; }
   // from: one whose memory it may take, which can only be destroyed then. *serves: otherwise it can only be destroyed, as
   // where smoothing alone solves a large level.
   PetscErrorCode Create(const MultigridInput &of, bool single, SpreadMultigrid *from, bool *serves, bool *failed);
   PetscErrorCode Destroy() override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm, InRow row) override;
-  PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
-  bool                    may_amplify() const override { return whole_->may_amplify(); }
+  bool                    may_amplify() const override { return levels_.back()->of->may_amplify(); }
   bool                    gives_norm(PetscMemType) override { return gives_norm_; }
+  bool                    last_is_one() const override { return last_is_one_; }
 
 private:
   struct Level {
     Grid                       parts;   // of the ranks
-    std::vector<LevelWindow>   windows; // likewise
+    std::vector<LevelWindow>   windows; // likewise; none of the last level, which each rank has wholly
     Axis                       axes[3];
     S                          sigma;
-    std::unique_ptr<Multigrid> of;       // the window, and the next level's points in it
-    Scratch<S>                 b, x;     // over the window
-    Scratch<S>                 room;     // see Multigrid::GetCoarse()
-    Filling                    around;   // from the ranks' own points to windows
+    std::unique_ptr<Multigrid> of;     // the window, and the next level's points in it; of the last, all from there on
+    Scratch<S>                 b, x;   // over the window, or all points
+    Scratch<S>                 room;   // see Multigrid::GetCoarse()
+    Filling                    around; // from the ranks' own points to windows
     Filling                    down, up; // to the next level's arrays, and from them
   };
-  PetscErrorCode Plan(const MultigridInput &of, bool *serves, Axis axes[3], PetscScalar *sigma, Grid *parts);
+  PetscErrorCode Plan(const MultigridInput &of, bool *serves);
   PetscErrorCode BringRows(const CouplingArrays &from, const Box &there, Filling *way, const Patch &patch, S *array,
                            Couplings *to);
-  PetscErrorCode CreateLevels(const MultigridInput &of, bool single, const Axis axes[3], PetscScalar sigma,
-                              const Grid &parts, bool *failed);
+  PetscErrorCode CreateLevels(const MultigridInput &of, bool single, bool *failed);
   void           TakeFrom(SpreadMultigrid *from);
-  PetscErrorCode Connect(const Grid &parts);
-  int            last() const override { return (int)levels_.size(); }
+  PetscErrorCode Connect();
+  int            last() const override { return (int)levels_.size() - 1; }
   PetscErrorCode Down(int l, Guess guess) override;
   PetscErrorCode Up(int l) override;
   PetscErrorCode RestrictB(int l) override;
   PetscErrorCode RestrictResidualOf(int l) override;
   PetscErrorCode AddCorrection(int l) override;
-  PetscErrorCode Solve(Guess) override { return PETSC_SUCCESS; } // see Visit()
-  PetscErrorCode OpenLevel(int l);
+  PetscErrorCode Solve(Guess guess, Cycle cycle, bool full) override;
   PetscErrorCode Lower(int l);
   PetscErrorCode Raise(int l);
-  PetscErrorCode VisitFrom(int l, Cycle cycle, Guess guess);
   PetscErrorCode Enter(const S *b, S *x, bool from_x, bool again);
   PetscErrorCode RunOn(const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit, PetscReal *norm,
                        InRow row);
-  // The arrays of a level, or of the first that each rank has wholly.
-  Scratch<S> &b_at(int l) { return l < last() ? levels_[(size_t)l]->b : whole_b_; }
-  Scratch<S> &x_at(int l) { return l < last() ? levels_[(size_t)l]->x : whole_x_; }
+  // A level's arrays, and their points.
+  Scratch<S> &b_at(int l) { return levels_[(size_t)l]->b; }
+  Scratch<S> &x_at(int l) { return levels_[(size_t)l]->x; }
+  Box         box_at(int l) const;
 
   std::vector<std::unique_ptr<Level>> levels_;
-  std::unique_ptr<Multigrid>          whole_;          // the other levels
-  bool                                solves_ = false; // they are one
-  Scratch<S>                          whole_b_, whole_x_;
+  bool                                last_is_one_ = false;
   Scratch<S>                          own_b_, own_x_; // of vectors on the host
   std::unique_ptr<Filling>            enter_;         // from the vectors
   Axis                                axes_[3];       // of the vectors
@@ -79,7 +76,7 @@ private:
   bool                                begun_ = false; // the first pass of the cycle has been done
   size_t                              rank_ = 0;
   Box                                 own_ = {}; // points of this rank
-  bool                                full_ = false, gives_norm_ = false;
+  bool                                gives_norm_ = false;
 };
 
 } // namespace shellac

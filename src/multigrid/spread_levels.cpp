@@ -15,12 +15,6 @@ Box without_place(const Box &box) {
   return {{0, 0, 0}, {box.size(0), box.size(1), box.size(2)}};
 }
 
-Grid of_one_rank(Grid grid) {
-  grid = whole_grid(grid);
-  grid.comm = PETSC_COMM_SELF;
-  return grid;
-}
-
 Patch patch_of_window(Grid grid, const Axis axes[3], const Box &window) {
   take_window(window, &grid);
   Patch patch = patch_of(grid, axes, 1);
@@ -75,50 +69,35 @@ PetscErrorCode SpreadMultigrid::BringRows(const CouplingArrays &from, const Box 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// axes, sigma, parts: of the first level that each rank has wholly.
-PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool single, const Axis axes[3],
-                                             PetscScalar sigma, const Grid &parts, bool *failed) {
+PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool single, bool *failed) {
   MultigridOptions options = of.options;
   Couplings        made; // rows of the next level, of this rank's points `there`
   Box              there = own_;
   Filling         *way = enter_.get();
 
   PetscFunctionBegin;
-  if (of.rows) made.swap(&of.rows->couplings);
-  // rows for `to`, in its memory if there is one of before
-  const auto bring = [&](const Grid &grid, const Axis axes_here[3], const Box &window, S *array, Multigrid *to) {
-    const Patch patch = patch_of_window(grid, axes_here, window);
-    PetscFunctionBegin;
-    if (!of.rows) PetscFunctionReturn(PETSC_SUCCESS);
-    if (to) to->LendMemory(&of.rows->couplings);
-    PetscCall(BringRows(made, there, way, patch, array, &of.rows->couplings));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  for (auto &level : levels_) {
-    Level             &at = *level;
-    const Grid         grid = of_one_rank(at.parts);
-    const LevelWindow &window = at.windows[rank_];
-    const bool         below = level != levels_.front();
-    at.b.resize((size_t)window.of[0].points()), at.x.resize((size_t)window.of[0].points());
-    if (single) at.room.resize((size_t)window.of[1].points());
+  for (int l = 0; l <= last(); l++) {
+    Level             &at = *levels_[(size_t)l];
+    const LevelWindow *window = l < last() ? &at.windows[rank_] : nullptr;
+    const Box          box = box_at(l);
+    Grid               grid = whole_grid(at.parts);
+    grid.comm = PETSC_COMM_SELF;
+    if (!window && options.levels) options.levels -= last();
+    at.b.resize((size_t)box.points()), at.x.resize((size_t)box.points());
+    if (window && single) at.room.resize((size_t)window->of[1].points());
     for (Scratch<S> *array : {&at.b, &at.x, &at.room}) PetscCall(array->Prepare(on_gpu));
-    PetscCall(bring(grid, at.axes, window.of[0], at.b.at(on_gpu), at.of.get()));
-    PetscCall(CreateMultigrid({grid, at.axes, at.sigma, of.rows, options, of.device, of.way, below, &window, dim_},
+    if (of.rows) {
+      made.swap(&of.rows->couplings);
+      if (at.of) at.of->LendMemory(&of.rows->couplings);
+      const Patch patch = patch_of_window(grid, at.axes, box);
+      PetscCall(BringRows(made, there, way, patch, at.b.at(on_gpu), &of.rows->couplings));
+    }
+    PetscCall(CreateMultigrid({grid, at.axes, at.sigma, of.rows, options, of.device, of.way, l > 0, window, dim_},
                               single, &at.of, failed));
-    if (of.rows) made.swap(&of.rows->couplings);
-    there = window.of[1];
+    if (window) there = window->of[1];
     way = &at.down;
   }
-  const Grid grid = of_one_rank(parts);
-  if (options.levels) options.levels -= last();
-  for (Scratch<S> *array : {&whole_b_, &whole_x_}) {
-    array->resize((size_t)box_of(grid).points());
-    PetscCall(array->Prepare(on_gpu));
-  }
-  PetscCall(bring(grid, axes, box_of(grid), whole_b_.at(on_gpu), whole_.get()));
-  PetscCall(CreateMultigrid({grid, axes, sigma, of.rows, options, of.device, of.way, last() > 0, nullptr, dim_}, single,
-                            &whole_, failed));
-  solves_ = whole_->levels().size() == 1;
+  last_is_one_ = levels_.back()->of->levels().size() == 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

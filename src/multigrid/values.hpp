@@ -49,6 +49,13 @@ template <class T> SHELLAC_HD T value_at(const Patch &patch, const Field<T> &fie
   return inside ? field.u[patch.index(p[0], p[1], p[2])] : value_beyond(patch, field, p[0], p[1], p[2]);
 }
 
+// A patch's points on the whole grid.
+inline Box on_grid(const Patch &patch) {
+  Box box = patch.all();
+  for (int a = 0; a < 3; a++) box.lo[a] += patch.start[a], box.hi[a] += patch.start[a];
+  return box;
+}
+
 SHELLAC_HD bool is_alone(const Patch &patch) { // without neighbouring patches
   bool none = true;
   for (int a = 0; a < 3; a++) none = none && !patch.neighbour[a][LOWER] && !patch.neighbour[a][UPPER];

@@ -30,10 +30,10 @@ PetscErrorCode Hierarchy<Part>::Begin(PetscMemType memory, const S *b, S *x, con
     const auto in = [&](const S *from, T *to) {
       PetscFunctionBegin;
       if (!parts_) {
-        PetscCall(over(own, point::CopyPart<S, T>{own, top.patch, from, to, false}));
+        PetscCall(Copy(own, from, own, to, top.patch));
       } else {
         T *part = top.b_part.at(memory);
-        PetscCall(over(own, point::CopyPart<S, T>{own, own, from, part, false}));
+        PetscCall(Copy(own, from, own, part, own));
         PetscCall(Gather(top, part, to));
       }
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -49,6 +49,7 @@ PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, boo
                                       PetscReal limit, PetscReal *norm, InRow) {
   PetscFunctionBegin;
   PetscCall(Begin(memory, b, x, from_x ? x : nullptr));
+  for (int l = 0; transposed_ && nonsymmetric_ && l < last() + relaxes(); l++) PetscCall(SetTransposedRows(l));
   if (norm) {
     PetscCall(BeginCycle(norm));
     if (!(*norm > stop && *norm <= limit)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -68,18 +69,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::BeginCycle(PetscReal *norm
 #else
   (void)norm;
 #endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Part>
-PetscErrorCode Hierarchy<Part>::ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) {
-  PetscFunctionBegin;
-  PetscCall(Begin(memory, b, x, nullptr));
-  for (int l = 0; l < last() + relaxes() && nonsymmetric_; l++) PetscCall(SetTransposedRows(l));
-  transposed_ = true;
-  const PetscErrorCode code = Finish(false, full);
-  transposed_ = false;
-  PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +105,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::GetCoarse(S *room, const S
   if constexpr (std::is_same<T, S>::value)
     *b = from;
   else
-    PetscCall(over(patch, point::CopyPart<T, S>{patch, patch, from, room, true}));
+    PetscCall(Copy(patch, from, patch, room, patch));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,7 +119,7 @@ PetscErrorCode Hierarchy<Part>::SetCoarse(S *room, const std::function<PetscErro
     PetscCall(set(to));
   else {
     PetscCall(set(room));
-    PetscCall(over(patch, point::CopyPart<S, T>{patch, patch, room, to, true}));
+    PetscCall(Copy(patch, room, patch, to, patch));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,7 +136,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool f
   if (!done) PetscCall(Run(from_x, full));
   if (top.b.size()) {
     const Patch own = part_patch(top);
-    PetscCall(over(own, point::CopyPart<T, S>{own, top.patch, top.x.at(memory_), x_, true}));
+    PetscCall(Copy(own, top.x.at(memory_), top.patch, x_, own));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -195,9 +184,9 @@ template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool
       const bool begun = begun_;
       PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); // an error of its own comes again in a plain run
       recording_stream = recorder_;
-      recording_ = true;
+      silent_ = true;
       code = Run(from_x, full);
-      recording_ = false;
+      silent_ = false;
       recording_stream = nullptr;
       PetscCall(PetscPopErrorHandler());
       error = cudaStreamEndCapture(recorder_, &graph);

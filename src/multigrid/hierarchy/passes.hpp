@@ -339,7 +339,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Up(int l) {
 }
 
 // The last level.
-template <class Part> PetscErrorCode Hierarchy<Part>::Solve(Guess guess) {
+template <class Part> PetscErrorCode Hierarchy<Part>::Solve(Guess guess, Cycle, bool) {
   const int l = last();
 
   PetscFunctionBegin;
@@ -371,7 +371,7 @@ template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::Relax(c
   PetscFunctionBegin;
   if (from_x) { // steps write other arrays than they read
     PetscCall(Smooth(l, b, x, false, false, at.t.at(memory_), (T *)nullptr));
-    PetscCall(over(at.patch, point::CopyPart<T, T>{at.patch, at.patch, at.t.at(memory_), x, true}));
+    PetscCall(Copy(at.patch, at.t.at(memory_), at.patch, x, at.patch));
   } else if (at.one_walk && walks())
     PetscCall(Walk(l, Way::alone, b, nullptr, false, at.part.steps, x));
   else
@@ -400,7 +400,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::CopyIn(int l) {
   if constexpr (!std::is_same<T, S>::value)
     if (in_vectors(l)) {
       PetscCall(at.x.Grow((size_t)at.patch.all().points(), memory_));
-      PetscCall(over(at.patch, point::CopyPart<S, T>{at.patch, at.patch, x_, at.x.at(memory_), true}));
+      PetscCall(Copy(at.patch, x_, at.patch, at.x.at(memory_), at.patch));
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -409,7 +409,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::CopyOut(int l) {
 
   PetscFunctionBegin;
   if (!std::is_same<T, S>::value && in_vectors(l))
-    PetscCall(over(patch, point::CopyPart<T, S>{patch, patch, x_at(l), x_, true}));
+    PetscCall(Copy(patch, x_at(l), patch, x_, patch));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

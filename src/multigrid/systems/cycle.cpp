@@ -127,34 +127,24 @@ PetscErrorCode SystemHierarchy::Up(int l) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::Begin(PetscMemType memory, const T *b, T *x) {
+PetscErrorCode SystemHierarchy::Prepare(PetscMemType memory) {
   PetscFunctionBegin;
-  PetscCall(check_backend(memory));
-  PetscCall(FindFinest());
   for (auto &at : levels_)
     for (Scratch<T> *array : {&at->b, &at->x, &at->r, &at->part}) PetscCall(array->Prepare(memory));
-  PetscCall(dense_.Prepare(memory));
   memory_ = memory;
-  b_ = b;
-  x_ = x;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SystemHierarchy::Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal,
                                       PetscReal, PetscReal *, InRow) {
   PetscFunctionBegin;
-  PetscCall(Begin(memory, b, x));
+  PetscCall(check_backend(memory));
+  PetscCall(FindFinest());
+  PetscCall(Prepare(memory));
+  PetscCall(dense_.Prepare(memory));
+  b_ = b;
+  x_ = x;
   PetscCall(Run(from_x, full));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SystemHierarchy::ApplyTranspose(PetscMemType memory, const T *b, T *x, bool full) {
-  PetscFunctionBegin;
-  PetscCall(Begin(memory, b, x));
-  transposed_ = true;
-  const PetscErrorCode code = Run(false, full);
-  transposed_ = false;
-  PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -52,7 +52,6 @@ public:
   PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *equal, bool *failed) override;
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm, InRow row) override;
-  PetscErrorCode ApplyTranspose(PetscMemType memory, const T *b, T *x, bool full) override;
   PetscErrorCode          LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, comm_, norms); }
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
@@ -88,14 +87,14 @@ private:
   static PetscErrorCode DestroyLevels(std::vector<std::unique_ptr<Level>> *levels);
 
   // the verbs
-  PetscErrorCode Begin(PetscMemType memory, const T *b, T *x); // an application
+  PetscErrorCode Prepare(PetscMemType memory); // the levels' arrays, to work there
   PetscErrorCode RowsToApply(int l, CapturedStencil **op);
   PetscErrorCode Down(int l, Guess guess) override;
   PetscErrorCode Up(int l) override;
   PetscErrorCode RestrictB(int l) override { return RestrictTo(l, b(l)); }
   PetscErrorCode RestrictResidualOf(int l) override;
   PetscErrorCode AddCorrection(int l) override { return ProlongFrom(l, true); }
-  PetscErrorCode Solve(Guess guess) override {
+  PetscErrorCode Solve(Guess guess, Cycle, bool) override {
     return level(last()).relaxed ? SmoothFrom(last(), guess) : dense_.Apply(memory_, b(last()), x(last()), transposed_);
   }
   PetscErrorCode Smooth(int l, int from_step);

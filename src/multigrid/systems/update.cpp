@@ -150,9 +150,7 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
   PetscCall(FindFinest());
   Level &top = level(0);
   if (last() == 0 || !top.op->made_for_device() != !device_) PetscFunctionReturn(PETSC_SUCCESS);
-  memory_ = set_up_memory_;
-  for (auto &at : levels_)
-    for (Scratch<T> *array : {&at->b, &at->x, &at->r, &at->part}) PetscCall(array->Prepare(memory_));
+  PetscCall(Prepare(set_up_memory_));
   compare.patch = top.op->patch();
   PetscCall(diagonal_.Get(memory_, &compare.diagonal));
   PetscCall(marks_.Get(memory_, &compare.mark));
