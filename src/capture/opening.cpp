@@ -52,14 +52,10 @@ PetscErrorCode CapturedStencil::GetArray(int slot, bool is_written) {
   PetscMemType memory = PETSC_MEMTYPE_HOST;
 
   PetscFunctionBegin;
-  if (PetscMemTypeHost(memory_) && is_written)
-    PetscCall(VecGetArrayWrite(array, &values_[slot]));
-  else if (PetscMemTypeHost(memory_))
-    PetscCall(VecGetArray(array, &values_[slot]));
-  else if (is_written)
-    PetscCall(VecGetArrayWriteAndMemType(array, &values_[slot], &memory));
+  if (PetscMemTypeHost(memory_))
+    PetscCall((is_written ? VecGetArrayWrite : VecGetArray)(array, &values_[slot]));
   else
-    PetscCall(VecGetArrayAndMemType(array, &values_[slot], &memory));
+    PetscCall((is_written ? VecGetArrayWriteAndMemType : VecGetArrayAndMemType)(array, &values_[slot], &memory));
   PetscCheck(PetscMemTypeHost(memory) == PetscMemTypeHost(memory_), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "an array of coefficients is not on the GPU");
   PetscFunctionReturn(PETSC_SUCCESS);

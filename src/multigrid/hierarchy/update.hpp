@@ -62,33 +62,25 @@ struct RowsBeside {
 struct FindFactor {
   RowsBeside rows;
 
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, FactorSums *sums) const {
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Changes *found) const {
     PetscScalar  entry[27][most];
     PetscReal    others[most];
     const size_t at = rows.read<most>(p, n, entry, others);
     for (int arm = 0; arm < rows.neighbours.count; arm++) {
       const PetscScalar *c = rows.neighbours.at[arm].coupling + at, *e = entry[rows.place(arm)];
       for (int i = 0; i < n; i++)
-        if (c[i] != (PetscScalar)0) sums->add(-e[i], c[i]);
+        if (c[i] != (PetscScalar)0) found->sums.add(-e[i], c[i]);
     }
   }
 };
 
-struct Comparison {
-  int differs = 0, is_near = 0; // in more than the factor and the diagonal; in more of these than rounding
-
-  SHELLAC_HD void add(const Comparison &other) {
-    differs = PetscMax(differs, other.differs);
-    is_near = PetscMax(is_near, other.is_near);
-  }
-};
 struct CompareRows {
   RowsBeside   rows;
   PetscScalar  a;
   PetscScalar *diagonal; // D [points of the patch]
   PetscScalar *fixed;    // inverse diagonals of rows that couple nothing, and zero elsewhere; null where there are none
 
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Comparison *found) const {
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Changes *found) const {
     PetscScalar        entry[27][most], shift[most];
     PetscReal          others[most];
     bool               alike[most], is_fixed[most];
@@ -115,7 +107,7 @@ struct CompareRows {
         }
         const PetscReal off = PetscAbsScalar(e[i] + expected);
         alike[i] &= off <= rounding * PetscAbsScalar(expected);
-        if (!(off <= agreement * PetscAbsScalar(here[i]))) found->is_near = 1;
+        if (!(off <= agreement * PetscAbsScalar(here[i]))) found->flags.is_near = 1;
       }
     }
     for (int i = 0; i < n; i++) {
@@ -123,7 +115,7 @@ struct CompareRows {
       if (is_fixed[i] || PetscAbsScalar(change) <= agreement * PetscAbsScalar(here[i])) change = 0;
       diagonal[own + i] = change;
       if (fixed) fixed[own + i] = is_fixed[i] && alike[i] ? (PetscScalar)1 / here[i] : (PetscScalar)0;
-      if (!alike[i]) found->differs = 1;
+      if (!alike[i]) found->flags.differs = 1;
     }
   }
 };
@@ -132,20 +124,13 @@ struct CompareRows {
 // grown; whether there are tiny shifts, any of the sign opposite to the diagonal's, any that a change has made such and
 // large, and changes that the next level has no point for: where a closed domain had no shift, its only coarse point
 // has no row.
-struct Updated {
+struct UpdateRatios {
   PetscReal high = 0, shrunk = 1, grown = 1;
-  int       has_tiny = 0, is_opposite = 0, has_opposite = 0, has_lost = 0;
-
-  SHELLAC_HD void add(const Updated &other) {
-    high = PetscMax(high, other.high);
-    shrunk = PetscMax(shrunk, other.shrunk);
-    grown = PetscMax(grown, other.grown);
-    has_tiny = PetscMax(has_tiny, other.has_tiny);
-    is_opposite = PetscMax(is_opposite, other.is_opposite);
-    has_opposite = PetscMax(has_opposite, other.has_opposite);
-    has_lost = PetscMax(has_lost, other.has_lost);
-  }
 };
+struct UpdateFlags {
+  int has_tiny, is_opposite, has_opposite, has_lost;
+};
+using Updated = Findings<UpdateFlags, Nothing, UpdateRatios>;
 struct UpdateRows {
   Patch              patch;
   CouplingArrays     rows;
@@ -155,9 +140,11 @@ struct UpdateRows {
   PetscScalar       *sums;     // of weights of interpolation, which become D P 1; null on the last level
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Updated *found) const {
-    const size_t at = rows.grown.index(p), own = patch.index(p[0], p[1], p[2]);
-    PetscScalar *shift = rows.slot(SHIFT) + at, *inverse = rows.slot(INVERSE_DIAGONAL) + at, sum[most];
-    PetscReal    size[most];
+    const size_t  at = rows.grown.index(p), own = patch.index(p[0], p[1], p[2]);
+    PetscScalar  *shift = rows.slot(SHIFT) + at, *inverse = rows.slot(INVERSE_DIAGONAL) + at, sum[most];
+    PetscReal     size[most];
+    UpdateFlags  &flags = found->flags;
+    UpdateRatios &ratios = found->most;
 
     fill_run(sum, n, PetscScalar(0));
     fill_run(size, n, PetscReal(0));
@@ -171,7 +158,7 @@ struct UpdateRows {
       const PetscScalar change = diagonal[own + i], before = a * shift[i];
       PetscScalar       now = before + change;
       if (sums) {
-        if (size[i] > 0 && change != (PetscScalar)0 && sums[own + i] == (PetscScalar)0) found->has_lost = 1;
+        if (size[i] > 0 && change != (PetscScalar)0 && sums[own + i] == (PetscScalar)0) flags.has_lost = 1;
         sums[own + i] *= change;
       }
       if (inverse[i] == (PetscScalar)0 && change == (PetscScalar)0) continue; // a fixed point, or one with no row
@@ -181,15 +168,15 @@ struct UpdateRows {
       inverse[i] = entry == (PetscScalar)0 ? (PetscScalar)0 : (PetscScalar)1 / entry;
       const PetscReal bound = 1 + size[i] * PetscAbsScalar(inverse[i]);
       if (damps) inverse[i] *= 2 / PetscMax(2, bound);
-      found->high = PetscMax(found->high, bound);
+      ratios.high = PetscMax(ratios.high, bound);
       const PetscScalar old = PetscConj(before + sum[i]);
       const PetscReal   was = PetscAbsScalar(before), is = PetscAbsScalar(now);
-      if (was > acting * size[i]) found->shrunk = PetscMax(found->shrunk, ratio(was, is));
-      if (is > large * size[i]) found->grown = PetscMax(found->grown, ratio(is, PetscMax(was, large * size[i])));
-      if (is < tiny * size[i]) found->has_tiny = 1;
-      if (PetscRealPart(now * PetscConj(entry)) < 0) found->is_opposite = 1;
+      if (was > acting * size[i]) ratios.shrunk = PetscMax(ratios.shrunk, ratio(was, is));
+      if (is > large * size[i]) ratios.grown = PetscMax(ratios.grown, ratio(is, PetscMax(was, large * size[i])));
+      if (is < tiny * size[i]) flags.has_tiny = 1;
+      if (PetscRealPart(now * PetscConj(entry)) < 0) flags.is_opposite = 1;
       if (PetscRealPart(change * old) < 0 && PetscRealPart(now * old) < -most_opposite * PetscAbsScalar(old) * size[i])
-        found->has_opposite = 1;
+        flags.has_opposite = 1;
     }
   }
 };
@@ -227,8 +214,7 @@ PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a
   using namespace update;
   Level                            &top = level(0);
   Arrays                            arrays(memory_);
-  FactorSums                        sums;
-  Comparison                        found;
+  Changes                           found;
   std::unique_ptr<PreparedOperator> op;
   CouplingArrays                    kept;
   S                                *inverse = nullptr;
@@ -249,17 +235,17 @@ PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a
   *a = 0;
   for (const Box &box : {middle, rows.patch.all()}) {
     if (*a != (S)0) break; // all points are asked where the middle lines couple nothing
-    PetscCall(get_sum_of_runs(memory_, box, FindFactor{rows}, &sums));
-    PetscCall(find_factor(grid_.comm, sums, a));
+    PetscCall(get_sum_of_runs(memory_, box, FindFactor{rows}, &found));
+    PetscCall(found.Share(grid_.comm));
+    *a = found.sums.factor();
   }
   *alike = *a != (S)0;
   if (*alike) {
     *diagonal = (top.b_part.size() ? top.b_part : top.s).at(memory_);
     PetscCall(get_sum_of_runs(memory_, rows.patch.all(), CompareRows{rows, *a, *diagonal, inverse}, &found));
-    int is[2] = {found.differs, found.is_near};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 2, MPI_INT, MPI_MAX, grid_.comm));
-    *alike = !is[0];
-    *equal = !is[1];
+    PetscCall(found.Share(grid_.comm));
+    *alike = !found.flags.differs;
+    *equal = !found.flags.is_near;
   }
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -303,17 +289,16 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
   }
   PetscCall(sums.GetHost(memory_, &found));
   for (int l = 0; l < last(); l++) {
-    Level    &at = level(l);
-    PetscReal sizes[3] = {found[l].high, found[l].shrunk, found[l].grown};
-    int       has[4] = {found[l].has_tiny, found[l].has_opposite, found[l].has_lost, found[l].is_opposite};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sizes, 3, MPIU_REAL, MPIU_MAX, grid_.comm));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, has, 4, MPI_INT, MPI_MAX, grid_.comm));
-    if (l == 0) opposite_ = has[3];
-    at.shrunk = PetscMin(most_ratio, at.shrunk * sizes[1]);
-    at.grown = PetscMin(most_ratio, at.grown * sizes[2]);
-    *serves =
-        *serves && at.shrunk <= most_shrunk && !has[1] && !has[2] && !(at.grown > most_grown && (has[0] || l == 0));
-    high.push_back(sizes[0]);
+    Level &at = level(l);
+    PetscCall(found[l].Share(grid_.comm));
+    const UpdateFlags  &is = found[l].flags;
+    const UpdateRatios &by = found[l].most;
+    if (l == 0) opposite_ = is.is_opposite;
+    at.shrunk = PetscMin(most_ratio, at.shrunk * by.shrunk);
+    at.grown = PetscMin(most_ratio, at.grown * by.grown);
+    *serves = *serves && at.shrunk <= most_shrunk && !is.has_opposite && !is.has_lost &&
+              !(at.grown > most_grown && (is.has_tiny || l == 0));
+    high.push_back(by.high);
   }
   if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
   for (int l = 0; l < last(); l++) {

@@ -4,36 +4,33 @@
 #include <petscsys.h>
 
 #include "device/runs.hpp"
+#include "multigrid/setup/findings.hpp"
 
 namespace shellac {
 
 struct FactorSums {
-  PetscReal re = 0, im = 0, size = 0;
+  PetscReal re, im, size;
 
   SHELLAC_HD void add(PetscScalar now, PetscScalar before) {
     const PetscScalar product = now * PetscConj(before);
     re += PetscRealPart(product), im += PetscImaginaryPart(product);
     size += PetscRealPart(before * PetscConj(before));
   }
-  SHELLAC_HD void add(const FactorSums &other) { re += other.re, im += other.im, size += other.size; }
-};
 
-// *a: from the sums of all ranks; zero where there is no such factor.
-inline PetscErrorCode find_factor(MPI_Comm comm, const FactorSums &sums, PetscScalar *a) {
-  PetscReal all[3] = {sums.re, sums.im, sums.size};
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, 3, MPIU_REAL, MPIU_SUM, comm));
-  *a = 0;
-  if (!(all[2] > 0)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscScalar factor() const { // zero where there is none
+    if (!(size > 0)) return 0;
 #if defined(PETSC_USE_COMPLEX)
-  *a = PetscScalar(all[0], all[1]) / all[2];
+    const PetscScalar a = PetscScalar(re, im) / size;
 #else
-  *a = all[0] / all[2];
+    const PetscScalar a = re / size;
 #endif
-  if (!(*a - *a == (PetscScalar)0)) *a = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+    return a - a == (PetscScalar)0 ? a : (PetscScalar)0;
+  }
+};
+struct ChangeFlags {
+  int differs, is_near; // in more than the factor and the diagonal; in more of these than rounding
+};
+using Changes = Findings<ChangeFlags, FactorSums>;
 
 // Over arrays of values.
 struct SetOnes {

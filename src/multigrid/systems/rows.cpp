@@ -1,5 +1,7 @@
 #include "multigrid/systems/rows.hpp"
 
+#include <algorithm>
+
 namespace shellac {
 
 namespace {
@@ -8,8 +10,8 @@ namespace {
 struct ReadSystem {
   Patch                             patch;
   CapturedCoefficients<PetscScalar> from;
-  int                               dof, arms_of_stencil, center, arms;
-  int                               arm[27];
+  int                               dof, arms_of_stencil, arms;
+  int                               arm[27], number[27]; // the stencil's, and among those within one step
   bool                              pair[most_unknowns * most_unknowns];
   Box                               grown;
   PetscScalar                      *values, *alone;
@@ -30,7 +32,7 @@ struct ReadSystem {
         if (!pair[r * dof + c]) continue;
         for (int place = 0; place < 27; place++) {
           if (arm[place] < 0) continue;
-          PetscScalar *copy = values + (size_t)(pairs * arms + number(place)) * points + to;
+          PetscScalar *copy = values + (size_t)(pairs * arms + number[place]) * points + to;
           for (int i = 0; i < n; i++) {
             const PetscInt q[3] = {p[0] + i, p[1], p[2]};
             entry[i] =
@@ -70,12 +72,6 @@ struct ReadSystem {
   }
 
 private:
-  // The number of a step's arm among those within one step.
-  SHELLAC_RUN int number(int place) const {
-    int n = 0;
-    for (int other = 0; other < place; other++) n += arm[other] >= 0;
-    return n;
-  }
   SHELLAC_RUN void survey(const PetscInt p[3], PetscReal size, PetscScalar sum, PetscReal x, PetscReal y, PetscReal z,
                           SystemFindings *found) const {
     const PetscReal along[3] = {x, y, z};
@@ -148,15 +144,10 @@ PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &
   rows->arms = 0;
   for (int place = 0; place < 27; place++) {
     const PetscInt d[3] = {place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1};
-    bool           own = false; // a step of this stencil, and not one that leads to the same point as another
-    for (int arm = 0; arm < op.arms().count(); arm++) {
-      const PetscInt *step = op.arms().step(arm);
-      if (step[0] != d[0] || step[1] != d[1] || step[2] != d[2]) continue;
-      own = true;
-      read.arm[place] = arm;
-    }
-    if (!own) read.arm[place] = -1;
-    rows->arm[place] = own ? rows->arms++ : -1;
+    read.arm[place] = -1; // but for a step of this stencil, and not one that leads to the same point as another
+    for (int arm = 0; arm < op.arms().count(); arm++)
+      if (std::equal(d, d + 3, op.arms().step(arm))) read.arm[place] = arm;
+    read.number[place] = rows->arm[place] = read.arm[place] < 0 ? -1 : rows->arms++;
   }
   PetscCall(rows->memory_of_values.MakeZero(memory, rows->arrays() * rows->points(), &rows->values));
   PetscCall(rows->memory_of_alone.MakeZero(memory, pairs.dof * rows->points(), &rows->alone));
@@ -165,7 +156,6 @@ PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &
   read.from = prepared->coefficients();
   read.dof = pairs.dof;
   read.arms_of_stencil = op.arms().count();
-  read.center = op.arms().center();
   read.arms = rows->arms;
   std::copy_n(pairs.any, pairs.dof * pairs.dof, read.pair);
   read.grown = grown;

@@ -25,12 +25,6 @@ struct Pairs {
 // Plain data, on the host or on a GPU. The entries of a pair for the 27 steps: null where there are none.
 struct PairRows {
   const PetscScalar *entry[27]; // [points of the box], by step_place()
-
-  const PetscScalar *first() const { // all of them, one after the other
-    int n = 0;
-    while (!entry[n]) n++;
-    return entry[n];
-  }
 };
 
 struct SystemRows {

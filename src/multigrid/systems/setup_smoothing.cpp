@@ -10,9 +10,8 @@ namespace {
 
 constexpr int ritz_values = 10;
 
-struct CountSingular {
-  int             count = 0;
-  SHELLAC_HD void add(const CountSingular &other) { count += other.count; }
+struct BlockFlags {
+  int singular;
 };
 
 // Blocks without an inverse become zero.
@@ -20,14 +19,14 @@ struct CheckBlocks {
   int          dof;
   PetscScalar *blocks;
 
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, CountSingular *found) const {
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Findings<BlockFlags> *found) const {
     for (int i = 0; i < n; i++) {
       PetscScalar *block = blocks + (size_t)(p[0] + i) * dof * dof;
       bool         finite = true;
       for (int e = 0; e < dof * dof; e++) // PETSc's infinity may be a large number
         finite = finite && PetscAbsScalar(block[e]) < PETSC_INFINITY / 2;
       for (int e = 0; e < dof * dof && !finite; e++) block[e] = 0;
-      found->count += !finite;
+      if (!finite) found->flags.singular = 1;
     }
   }
 };
@@ -51,16 +50,10 @@ struct MarkAlone {
   }
 };
 
-// Of each unknown's equation; odd: a coefficient is no number, or couples points that are not neighbours.
-struct BoundOfRows {
-  PetscReal high[most_unknowns] = {};
-  int       odd = 0;
-
-  SHELLAC_HD void add(const BoundOfRows &other) {
-    for (int r = 0; r < most_unknowns; r++) high[r] = PetscMax(high[r], other.high[r]);
-    odd = PetscMax(odd, other.odd);
-  }
+struct RowsFlags {
+  int odd; // a coefficient is no number, or couples points that are not neighbours
 };
+using BoundOfRows = Findings<RowsFlags, Nothing, PetscReal[most_unknowns]>; // most: of each unknown's equation
 
 // The largest sums of what a point's equations of D⁻¹A have for unknown c of other points.
 struct BoundColumn {
@@ -99,7 +92,7 @@ struct BoundColumn {
         const PetscInt *step = from.slot[s].step;
         const bool      near = PetscMax(PetscAbs(step[0]), PetscMax(PetscAbs(step[1]), PetscAbs(step[2]))) <= 1;
         for (int i = 0; i < n; i++) odd += PetscAbsScalar(near ? values[i] - values[i] : values[i]);
-        if (odd != 0) bound->odd = 1; // a number that is none, too
+        if (odd != 0) bound->flags.odd = 1; // a number that is none, too
         for (int r = 0; r < dof; r++)
           for (int i = 0; i < n; i++) entry[r][i] += inverse[k * dof + r][i] * values[i];
       }
@@ -107,7 +100,7 @@ struct BoundColumn {
         for (int i = 0; i < n; i++) sum[r][i] += PetscAbsScalar(entry[r][i]);
     }
     for (int r = 0; r < dof; r++)
-      for (int i = 0; i < n; i++) bound->high[r] = PetscMax(bound->high[r], sum[r][i]);
+      for (int i = 0; i < n; i++) bound->most[r] = PetscMax(bound->most[r], sum[r][i]);
   }
 };
 
@@ -180,7 +173,7 @@ PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, bool *singular) {
   InvertBlocks<T>                  invert;
   CheckBlocks                      check = {(int)dof, nullptr};
   Scratch<PetscInt>                pivots;
-  CountSingular                    found;
+  Findings<BlockFlags>             found;
 
   PetscFunctionBegin;
   PetscCall(at.smoothing.blocks.Make(set_up_memory_, points * dof * dof, &check.blocks));
@@ -193,9 +186,8 @@ PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, bool *singular) {
   PetscCall(at.op->ForAllPoints(set_up_memory_, invert));
   PetscCall(arrays.Restore());
   PetscCall(get_sum_of_runs(set_up_memory_, Box{{0, 0, 0}, {(PetscInt)points, 1, 1}}, check, &found));
-  int any = found.count > 0;
-  if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm_));
-  *singular = any;
+  if (!at.whole) PetscCall(found.Share(comm_));
+  *singular = found.flags.singular;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,8 +214,8 @@ PetscErrorCode SystemHierarchy::BoundEigenvalues(int l, bool *odd) {
   PetscCall(arrays.Restore());
   PetscCall(bounds.GetHost(set_up_memory_, &found));
   for (int c = 0; c < dof; c++) {
-    for (int r = 0; r < dof; r++) norms[r * dof + c] = found[c].high[r] + (r == c); // D⁻¹D is the identity
-    norms[dof * dof] = PetscMax(norms[dof * dof], found[c].odd);
+    for (int r = 0; r < dof; r++) norms[r * dof + c] = found[c].most[r] + (r == c); // D⁻¹D is the identity
+    norms[dof * dof] = PetscMax(norms[dof * dof], found[c].flags.odd);
   }
   if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norms.data(), dof * dof + 1, MPIU_REAL, MPIU_MAX, comm_));
   *odd = norms[dof * dof] != 0;

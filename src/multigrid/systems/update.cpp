@@ -57,15 +57,6 @@ struct MarkRows {
   }
 };
 
-struct Changes {
-  FactorSums factor;
-  int        others = 0; // than by that factor and on the diagonal, of its sign
-
-  SHELLAC_HD void add(const Changes &other) {
-    factor.add(other.factor);
-    others = PetscMax(others, other.others);
-  }
-};
 struct CompareMarks {
   Patch                             patch;
   CapturedCoefficients<PetscScalar> from;
@@ -83,15 +74,16 @@ struct CompareMarks {
         const size_t   place = at * dof + r;
         const ShortRow row(from, from.rows(patch, q, at), (int)r, at);
         if (!compares) {
-          found->factor.add(row.mark, mark[place]);
+          found->sums.add(row.mark, mark[place]);
           continue;
         }
         const PetscScalar whole = row.diagonal - a * of_setup[place], old = PetscConj(a * of_setup[place]);
-        if (!(PetscAbsScalar(row.mark - a * mark[place]) <= rounding * row.size)) found->others = 1;
-        if (!(PetscRealPart(whole * old) >= -most_opposite * PetscRealPart(old * PetscConj(old)))) found->others = 1;
-        if (old == (PetscScalar)0 && whole != (PetscScalar)0) found->others = 1; // there is no sign to compare with
-        if (!(PetscAbsReal(PetscImaginaryPart(whole * old)) <= most_opposite * PetscRealPart(old * PetscConj(old))))
-          found->others = 1;
+        const PetscReal   most_off = most_opposite * PetscRealPart(old * PetscConj(old));
+        if (!(PetscAbsScalar(row.mark - a * mark[place]) <= rounding * row.size) ||
+            !(PetscRealPart(whole * old) >= -most_off) ||
+            !(PetscAbsReal(PetscImaginaryPart(whole * old)) <= most_off) ||
+            (old == (PetscScalar)0 && whole != (PetscScalar)0)) // there is no sign to compare with
+          found->flags.differs = 1;                             // or on the diagonal against its sign
         change[place] = row.diagonal - a * diagonal[place];
       }
     }
@@ -160,18 +152,15 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
   PetscCall(top.op->Prepare(&arrays, &op));
   compare.from = op->coefficients();
   PetscCall(get_sum_of_runs(memory_, compare.patch.all(), compare, &found));
-  T a = 0;
-  PetscCall(find_factor(comm_, found.factor, &a));
-  int others = a == (T)0;
-  if (!others) {
+  PetscCall(found.Share(comm_));
+  const T a = compare.a = found.sums.factor();
+  if (a != (T)0) {
     compare.compares = true;
-    compare.a = a;
     PetscCall(get_sum_of_runs(memory_, compare.patch.all(), compare, &found));
-    others = found.others;
+    PetscCall(found.Share(comm_));
   }
   PetscCall(arrays.Restore());
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &others, 1, MPI_INT, MPI_MAX, comm_));
-  if (others) PetscFunctionReturn(PETSC_SUCCESS);
+  if (a == (T)0 || found.flags.differs) PetscFunctionReturn(PETSC_SUCCESS);
 
   bool     no_inverse = false; // of a block
   const T *D = compare.change;
