@@ -236,6 +236,29 @@ TEST_CASE("every preconditioner does for a captured matrix what it does for AIJ"
     }
 }
 
+TEST_CASE("subdomains that are the whole grid get its new values", "[assembled]") {
+  const Lattice l = plane(1, 9, 8);
+  for (const char *of_type :
+       {"-test_pc_type asm -test_pc_asm_overlap 20", "-test_pc_type gasm -test_pc_gasm_overlap 20"}) {
+    INFO(of_type);
+    Options set(std::string(of_type) + " -test_ksp_type preonly -test_sub_pc_type lu");
+    Twins   t(l);
+    Solver  ksp;
+    fill_and_assemble(t, random_fill(l, Form::arrays, 1));
+    Vector b = random_vector(t.da, 1), x = make_vector(t.da), Ax = make_vector(t.da);
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetOptionsPrefix(ksp, "test_"));
+    OK(KSPSetFromOptions(ksp));
+    for (int solve = 0; solve < 3; solve++) {
+      OK(KSPSetOperators(ksp, t.A, t.A));
+      OK(KSPSolve(ksp, b, x));
+      OK(MatMult(t.aij, x, Ax));
+      CHECK(difference(Ax, b) <= 1e-10);
+      for (Mat M : {(Mat)t.A, (Mat)t.aij}) OK(MatScale(M, 3));
+    }
+  }
+}
+
 TEST_CASE("the preconditioner of an assembled copy says what it is, and what it is for", "[assembled]") {
   const Lattice l = plane(2);
   Twins         t(l);

@@ -281,16 +281,23 @@ PetscErrorCode MatStencilKeepSymmetryFromParts(Mat A, Mat whole) {
   PetscCall(MatDestroy(&unknown));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-// The parts get what PETSc knows of A after this operation.
-template <auto operation> struct PartsOfAssembled;
-template <class... Parameters, PetscErrorCode (*operation)(Mat, Parameters...)> struct PartsOfAssembled<operation> {
-  static PetscErrorCode call(Mat A, Parameters... parameters) {
-    PetscFunctionBegin;
-    PetscCall(MatStencilKeepSymmetryFromParts(A, A));
-    PetscCall(OnAssembled<operation>::call(A, parameters...));
-    PetscFunctionReturn(PETSC_SUCCESS);
+// The parts get what PETSc knows of A after this operation. Where a part is the whole of a distributed matrix, PETSc gives it
+// new values without a new state, by which a preconditioner would know of them.
+using CreateParts = PetscErrorCode(Mat, PetscInt, const IS[], const IS[], MatReuse, Mat *[]);
+template <CreateParts create>
+static PetscErrorCode create_parts(Mat A, PetscInt n, const IS rows[], const IS columns[], MatReuse reuse,
+                                   Mat *parts[]) {
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilKeepSymmetryFromParts(A, A));
+  PetscCall(OnAssembled<create>::call(A, n, rows, columns, reuse, parts));
+  for (PetscInt i = 0; i < n && reuse == MAT_REUSE_MATRIX; i++) {
+    PetscCall(PetscObjectStateGet((PetscObject)(*parts)[i], &state));
+    PetscCall(PetscObjectStateSet((PetscObject)(*parts)[i], state + 1));
   }
-};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 // A submatrix tells preconditioners that need a grid why it has none.
 static PetscErrorCode remedy_of_submatrix(Mat, const char **remedy) {
@@ -378,8 +385,8 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));
   if (ranks > 1) PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, OnAssembled<MatGetDiagonalBlock>::call));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, create_submatrix));
-  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, PartsOfAssembled<MatCreateSubMatrices>::call));
-  PetscCall(set_operation(A, MATOP_CREATE_SUB_MATRICES_MPI, PartsOfAssembled<MatCreateSubMatricesMPI>::call));
+  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, create_parts<MatCreateSubMatrices>));
+  PetscCall(set_operation(A, MATOP_CREATE_SUB_MATRICES_MPI, create_parts<MatCreateSubMatricesMPI>));
   PetscCall(set_operation(A, MATOP_GET_MULTI_PROC_BLOCK, OnAssembled<MatGetMultiProcBlock>::call));
   PetscCall(set_operation(A, MATOP_INCREASE_OVERLAP, OnAssembled<MatIncreaseOverlap>::call));
   PetscCall(set_operation(A, MATOP_GET_ROW_IJ, OnAssembled<MatGetRowIJ>::call));
