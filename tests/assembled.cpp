@@ -2,6 +2,7 @@
 
 #include "captures.hpp"
 #include "catch.hpp"
+#include "diffusion.hpp"
 
 #include <petscsnes.h>
 
@@ -255,6 +256,41 @@ TEST_CASE("subdomains that are the whole grid get its new values", "[assembled]"
       OK(MatMult(t.aij, x, Ax));
       CHECK(difference(Ax, b) <= 1e-10);
       for (Mat M : {(Mat)t.A, (Mat)t.aij}) OK(MatScale(M, 3));
+    }
+  }
+}
+
+TEST_CASE("preconditioners of parts take entries that they did not know", "[assembled]") {
+  const std::string blocks = std::to_string(2 * rank_count());
+  Medium            m;
+  m.dim = 2;
+  m.N[0] = 12, m.N[1] = 7;
+  m.k = [](const PetscReal[]) { return 1; };
+  for (const std::string &of_type :
+       {std::string("asm"), std::string("gasm"), "bjacobi -test_pc_bjacobi_blocks " + blocks, std::string("redundant"),
+        std::string("fieldsplit -test_pc_fieldsplit_block_size 2")}) {
+    INFO(of_type);
+    Options  set("-test_ksp_type gmres -test_ksp_rtol 1e-11 -test_pc_type " + of_type);
+    Grid     da;
+    Matrix   A;
+    Solver   ksp;
+    PetscInt first, last;
+    REQUIRE(make(m, da, A));
+    Vector k = coefficient(m, da), b = random_vector(da, 1), x = make_vector(da), Ax = make_vector(da);
+    OK(MatDiffusionSetCoefficient(A, k));
+    OK(MatGetOwnershipRange(A, &first, &last));
+    std::vector<PetscInt> rows;
+    for (PetscInt row = first; row < last; row += 2) rows.push_back(row);
+    OK(MatZeroRowsColumns(A, (PetscInt)rows.size(), rows.data(), 1, NULL, NULL));
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetOptionsPrefix(ksp, "test_"));
+    OK(KSPSetFromOptions(ksp));
+    for (int solve = 0; solve < 2; solve++) {
+      OK(KSPSetOperators(ksp, A, A));
+      OK(KSPSolve(ksp, b, x));
+      OK(MatMult(A, x, Ax));
+      CHECK(difference(Ax, b) <= 1e-8);
+      OK(MatDiffusionSetCoefficient(A, k)); // all rows are back
     }
   }
 }

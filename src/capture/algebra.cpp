@@ -58,7 +58,7 @@ static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
   PetscCall(MatCapturedDiscardValues(to));
   PetscCall(from->captured().CopyTo(&to->captured()));
   PetscCall(to->take_state(B, *from));
-  PetscCall(to->changed(B));
+  PetscCall(to->copied(B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -38,6 +38,7 @@ struct CapturedMat : StencilMat {
   virtual PetscErrorCode changed(Mat A);
   virtual PetscErrorCode altered(Mat A, Alteration, PetscScalar, PetscScalar) { return changed(A); } // a and s
   virtual PetscErrorCode added(Mat A, PetscScalar, const CapturedMat &) { return changed(A); } // it has become A + aX
+  virtual PetscErrorCode copied(Mat A) { return changed(A); } // by MatCopy(), from another
   virtual PetscErrorCode transposed(Mat A) { return changed(A); }
   virtual PetscErrorCode conjugated(Mat A) { return changed(A); }
   // what a duplicate takes over before its set-up, with the coefficients, and without them

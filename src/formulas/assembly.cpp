@@ -128,6 +128,7 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
   }
   PetscCall(MatFormulaCheckZeroed(*context, any[0]));
   PetscCall(MatStencilRestoreView(A, context));
+  PetscCall(context->follow_pattern(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,6 +32,21 @@ PetscErrorCode FormulaMat::changed(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FormulaMat::copied(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(changed(A));
+  PetscCall(follow_pattern(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::follow_pattern(Mat A) {
+  Mat copy;
+
+  PetscFunctionBegin;
+  if (aij && !zeroed && is_complete()) PetscCall(MatStencilGetAssembled(A, &copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FormulaMat::announce(Mat A) {
   PetscFunctionBegin;
   announces = true;
@@ -91,6 +106,7 @@ PetscErrorCode FormulaMat::added(Mat A, PetscScalar a, const CapturedMat &from) 
   change.others = true;
   if (!x || !x->symmetric) PetscCall(set_symmetry(A, this, false));
   PetscCall(changed(A));
+  PetscCall(follow_pattern(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -44,6 +44,7 @@ struct FormulaMat : CapturedMat {
   PetscErrorCode changed(Mat A) override;
   PetscErrorCode altered(Mat A, Alteration kind, PetscScalar a, PetscScalar s) override;
   PetscErrorCode added(Mat A, PetscScalar a, const CapturedMat &x) override;
+  PetscErrorCode copied(Mat A) override;
   PetscErrorCode transposed(Mat A) override;
   PetscErrorCode conjugated(Mat A) override;
   PetscErrorCode refresh(Mat A, bool collective) override;
@@ -65,6 +66,9 @@ struct FormulaMat : CapturedMat {
            const bool of_filled = has_known_sums() || change.scale == (PetscScalar)0;
            return of_filled && !change.diagonal && !change.rows && !change.other_sums;
   }
+  // Where rows may have entries in new places: an assembled copy has no zeros, preconditioners keep what they have made of
+  // its nonzero pattern, and ask PETSc before all else whether it is another. Not during a solve.
+  PetscErrorCode follow_pattern(Mat A);
   PetscErrorCode announce(Mat A);   // by an assembly without values: solvers learn that the matrix is another
   bool           stale();           // a field has changed since the rows were filled, as this rank sees it
   Point          any_point() const; // of the grid: what the formula's points have in common
@@ -131,6 +135,7 @@ PetscErrorCode MatFormulaChangeSetting(Mat A, FormulaMat *context, Setting *sett
   if (error) *setting = before;
   PetscCall(error);
   if (context->op && context->is_complete()) PetscCall(context->announce(A));
+  PetscCall(context->follow_pattern(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -206,6 +206,21 @@ PetscErrorCode MatStencilCopyEntries(Mat A, Mat B) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Tells PETSc that A's nonzero pattern is another, by the one public call that says so of any type.
+static PetscErrorCode raise_nonzero_state(Mat A) {
+  static const char set[] = "MatSetPreallocationCOO_C";
+  PetscErrorCode (*present)(Mat, PetscCount, PetscInt[], PetscInt[]);
+  PetscErrorCode (*const nothing)(Mat, PetscCount, PetscInt[], PetscInt[]) = [](Mat, PetscCount, PetscInt[],
+                                                                                PetscInt[]) { return PETSC_SUCCESS; };
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, set, &present));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, set, nothing));
+  PetscCall(MatSetPreallocationCOO(A, 0, NULL, NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, set, present));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij) {
   StencilMat *context;
   bool        fits = true;
@@ -213,7 +228,10 @@ PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij) {
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
   if (context->aij && context->aij_is_old) PetscCall(fill(A, context->aij, &fits));
-  if (!fits) PetscCall(MatDestroy(&context->aij));
+  if (!fits) {
+    PetscCall(MatDestroy(&context->aij));
+    PetscCall(raise_nonzero_state(A));
+  }
   if (!context->aij) PetscCall(MatStencilAssemble(A, MATAIJ, &context->aij));
   context->aij_is_old = false;
   PetscCall(MatStencilTakeProperties(A, context->aij));
@@ -281,8 +299,8 @@ PetscErrorCode MatStencilKeepSymmetryFromParts(Mat A, Mat whole) {
   PetscCall(MatDestroy(&unknown));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-// The parts get what PETSc knows of A after this operation. Where a part is the whole of a distributed matrix, PETSc gives it
-// new values without a new state, by which a preconditioner would know of them.
+// The parts get what PETSc knows of A after this operation. Where a part is the whole of a distributed matrix, PETSc gives
+// it new values without a new state, by which a preconditioner would know of them.
 using CreateParts = PetscErrorCode(Mat, PetscInt, const IS[], const IS[], MatReuse, Mat *[]);
 template <CreateParts create>
 static PetscErrorCode create_parts(Mat A, PetscInt n, const IS rows[], const IS columns[], MatReuse reuse,
