@@ -295,6 +295,22 @@ TEST_CASE("preconditioners of parts take entries that they did not know", "[asse
   }
 }
 
+TEST_CASE("columns are zeroed whatever the given values of other rows are", "[assembled]") {
+  const Lattice l = plane(1, 9, 8);
+  Twins         t(l);
+  PetscInt      first;
+  PetscScalar  *array;
+  fill_and_assemble(t, random_fill(l, Form::arrays, 1));
+  OK(MatGetOwnershipRange(t.A, &first, NULL));
+  Vector x = make_vector(t.da), b[2] = {random_vector(t.da, 1), random_vector(t.da, 1)};
+  OK(VecSet(x, NAN));
+  OK(VecGetArray(x, &array));
+  array[0] = 3;
+  OK(VecRestoreArray(x, &array));
+  for (int n = 0; n < 2; n++) OK(MatZeroRowsColumns(n ? t.aij : t.A, 1, &first, 2, x, b[n]));
+  CHECK(difference(b[0], b[1]) <= exact);
+}
+
 TEST_CASE("the preconditioner of an assembled copy says what it is, and what it is for", "[assembled]") {
   const Lattice l = plane(2);
   Twins         t(l);

@@ -39,15 +39,31 @@ static PetscErrorCode mark_rows(const CapturedMat &context, PetscInt n, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class T> struct KeepMarked {
+  const T *marks;
+  T       *x;
+
+  SHELLAC_HD void operator()(PetscInt n, PetscInt, PetscInt) const {
+    if (marks[n] == T(0)) x[n] = 0; // whatever it has been: nobody needs to set it
+  }
+};
+
 // What the marked columns did with x goes to the right-hand side.
 static PetscErrorCode move_columns(Mat A, DM dm, Vec marks, Vec x, Vec b) {
-  WorkVector part, product;
+  WorkVector              part, product;
+  KeepMarked<PetscScalar> keep;
+  Arrays                  arrays;
+  PetscInt                n;
 
   PetscFunctionBegin;
   PetscCall(part.Get(dm));
   PetscCall(product.Get(dm));
   PetscCall(VecCopy(x, part)); // x and b may be of another type than the DM's
-  PetscCall(VecPointwiseMult(part, part, marks));
+  PetscCall(VecGetLocalSize(part, &n));
+  PetscCall(arrays.Read(marks, &keep.marks));
+  PetscCall(arrays.ReadWrite(part, &keep.x));
+  PetscCall(for_each(arrays.memory(), line_of((size_t)n), keep));
+  PetscCall(arrays.Restore());
   PetscCall(MatMult(A, part, product));
   PetscCall(VecAXPY(b, -1, product));
   PetscFunctionReturn(PETSC_SUCCESS);
