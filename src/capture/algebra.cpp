@@ -64,25 +64,14 @@ static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
 
 // ---- the vector space of matrices ----------------------------------------------------------------------------------
 
-static PetscErrorCode scale(Mat A, PetscScalar a) {
+template <bool shifts> static PetscErrorCode scale(Mat A, PetscScalar a) {
   CapturedMat *context;
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(context->begin_change());
-  PetscCall(context->captured().Scale(a));
-  PetscCall(context->altered(A, Alteration::scaled, a, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode shift(Mat A, PetscScalar a) {
-  CapturedMat *context;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(context->begin_change());
-  PetscCall(context->captured().Shift(a));
-  PetscCall(context->altered(A, Alteration::scaled, 1, a));
+  PetscCall(shifts ? context->captured().Shift(a) : context->captured().Scale(a));
+  PetscCall(context->altered(A, Alteration::scaled, shifts ? 1 : a, shifts ? a : 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,8 +220,8 @@ PetscErrorCode MatCapturedSetAlgebraOperations(Mat A) {
   PetscCall(set_operation(A, MATOP_DUPLICATE, duplicate));
   PetscCall(
       MatSetOperation(A, MATOP_COPY, reinterpret_cast<OperationFn *>(copy))); // past the shell's, which copies its own
-  PetscCall(set_operation(A, MATOP_SCALE, scale));
-  PetscCall(set_operation(A, MATOP_SHIFT, shift));
+  PetscCall(set_operation(A, MATOP_SCALE, scale<false>));
+  PetscCall(set_operation(A, MATOP_SHIFT, scale<true>));
   PetscCall(set_operation(A, MATOP_AXPY, axpy));
   PetscCall(set_operation(A, MATOP_SOR, MatCapturedRelax));
   PetscCall(set_operation(A, MATOP_GETINFO, get_info));

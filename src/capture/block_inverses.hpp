@@ -57,4 +57,8 @@ template <class T> struct InvertBlocks {
   }
 };
 
+class CapturedStencil;
+// Of a closed operator's rows, into an array in that memory.
+PetscErrorCode invert_diagonal_blocks(CapturedStencil &op, PetscMemType memory, PetscScalar *inverse);
+
 } // namespace shellac

@@ -101,13 +101,24 @@ static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
 
 // ---- the inverses of the blocks ------------------------------------------------------------------------------------
 
+PetscErrorCode invert_diagonal_blocks(CapturedStencil &op, PetscMemType memory, PetscScalar *inverse) {
+  std::unique_ptr<PreparedCapture> present;
+  Scratch<PetscInt>                pivots;
+  Arrays                           beside(memory);
+
+  PetscFunctionBegin;
+  PetscCall(pivots.Grow((size_t)(op.patch().all().points() * op.patch().dof), memory));
+  PetscCall(op.Prepare(&beside, &present));
+  const InvertBlocks<PetscScalar> invert{op.patch(), present->coefficients(), inverse, pivots.at(memory)};
+  PetscCall(op.ForAllPoints(memory, invert));
+  PetscCall(beside.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Inverted where the coefficients are. PETSc takes them on the host.
 static PetscErrorCode invert_block_diagonal(Mat A, const PetscScalar **inverse) {
-  CapturedMat                     *context;
-  std::unique_ptr<PreparedCapture> present;
-  Scratch<PetscScalar>             blocks;
-  Scratch<PetscInt>                pivots;
-  InvertBlocks<PetscScalar>        invert;
+  CapturedMat         *context;
+  Scratch<PetscScalar> blocks;
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
@@ -115,19 +126,8 @@ static PetscErrorCode invert_block_diagonal(Mat A, const PetscScalar **inverse) 
   if (context->inverse_blocks.empty()) {
     CapturedStencil   &op = context->captured();
     const PetscMemType memory = op.home();
-    const size_t       rows = (size_t)(op.patch().all().points() * op.patch().dof);
-    Arrays             beside(memory);
-    PetscCall(op.Prepare(&beside, &present));
-    blocks.resize(rows * (size_t)op.patch().dof);
-    pivots.resize(rows);
-    PetscCall(blocks.Prepare(memory));
-    PetscCall(pivots.Prepare(memory));
-    invert.patch = op.patch();
-    invert.a = present->coefficients();
-    invert.inverse = blocks.at(memory);
-    invert.pivots = pivots.at(memory);
-    PetscCall(op.ForAllPoints(memory, invert));
-    PetscCall(beside.Restore());
+    PetscCall(blocks.Grow((size_t)(op.patch().all().points() * op.patch().dof * op.patch().dof), memory));
+    PetscCall(invert_diagonal_blocks(op, memory, blocks.at(memory)));
     PetscCall(blocks.GetHost(memory, &context->inverse_blocks));
   }
   *inverse = context->inverse_blocks.data();

@@ -99,8 +99,8 @@ template <class T> struct ZeroRows {
   }
 };
 
-static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, bool columns,
-                                       Vec x, Vec b) {
+template <bool columns>
+static PetscErrorCode zero_rows(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b) {
   CapturedMat          *context;
   ZeroRows<PetscScalar> zero = {};
   const PetscScalar    *marked;
@@ -147,17 +147,10 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode zero_rows(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b) {
-  return zero_marked_rows(A, n, rows, diagonal, false, x, b);
-}
-static PetscErrorCode zero_rows_columns(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b) {
-  return zero_marked_rows(A, n, rows, diagonal, true, x, b);
-}
-
 PetscErrorCode MatCapturedSetZeroRowsOperations(Mat A) {
   PetscFunctionBegin;
-  PetscCall(set_operation(A, MATOP_ZERO_ROWS, zero_rows));
-  PetscCall(set_operation(A, MATOP_ZERO_ROWS_COLUMNS, zero_rows_columns));
+  PetscCall(set_operation(A, MATOP_ZERO_ROWS, zero_rows<false>));
+  PetscCall(set_operation(A, MATOP_ZERO_ROWS_COLUMNS, zero_rows<true>));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -69,38 +69,26 @@ private:
 
     PetscFunctionBegin;
     *memory = PETSC_MEMTYPE_HOST;
-    if (item->on_host) {
-      if (item->access == READ)
-        PetscCall(VecGetArrayRead(item->vec, read));
-      else if (item->access == WRITE)
-        PetscCall(VecGetArrayWrite(item->vec, &item->array));
-      else
-        PetscCall(VecGetArray(item->vec, &item->array));
-    } else if (item->access == READ)
-      PetscCall(VecGetArrayReadAndMemType(item->vec, read, memory));
-    else if (item->access == WRITE)
-      PetscCall(VecGetArrayWriteAndMemType(item->vec, &item->array, memory));
+    const bool writes = item->access == WRITE;
+    if (item->access == READ)
+      PetscCall(item->on_host ? VecGetArrayRead(item->vec, read) : VecGetArrayReadAndMemType(item->vec, read, memory));
+    else if (item->on_host)
+      PetscCall((writes ? VecGetArrayWrite : VecGetArray)(item->vec, &item->array));
     else
-      PetscCall(VecGetArrayAndMemType(item->vec, &item->array, memory));
+      PetscCall((writes ? VecGetArrayWriteAndMemType : VecGetArrayAndMemType)(item->vec, &item->array, memory));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   static PetscErrorCode Close(Item *item) {
     const PetscScalar **read = const_cast<const PetscScalar **>(&item->array);
 
     PetscFunctionBegin;
-    if (item->on_host) {
-      if (item->access == READ)
-        PetscCall(VecRestoreArrayRead(item->vec, read));
-      else if (item->access == WRITE)
-        PetscCall(VecRestoreArrayWrite(item->vec, &item->array));
-      else
-        PetscCall(VecRestoreArray(item->vec, &item->array));
-    } else if (item->access == READ)
-      PetscCall(VecRestoreArrayReadAndMemType(item->vec, read));
-    else if (item->access == WRITE)
-      PetscCall(VecRestoreArrayWriteAndMemType(item->vec, &item->array));
+    const bool writes = item->access == WRITE;
+    if (item->access == READ)
+      PetscCall((item->on_host ? VecRestoreArrayRead : VecRestoreArrayReadAndMemType)(item->vec, read));
+    else if (item->on_host)
+      PetscCall((writes ? VecRestoreArrayWrite : VecRestoreArray)(item->vec, &item->array));
     else
-      PetscCall(VecRestoreArrayAndMemType(item->vec, &item->array));
+      PetscCall((writes ? VecRestoreArrayWriteAndMemType : VecRestoreArrayAndMemType)(item->vec, &item->array));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

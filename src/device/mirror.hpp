@@ -50,14 +50,9 @@ public:
   }
   PetscErrorCode MakeZero(PetscMemType memory, size_t n, T **array) {
     PetscFunctionBegin;
-    *array = nullptr;
-    if (PetscMemTypeHost(memory)) {
-      change().assign(n, T{});
-      *array = host_.data();
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
+    change().clear();
     PetscCall(Make(memory, n, array));
-    PetscCall(DeviceZero(*array, n * sizeof(T)));
+    if (PetscMemTypeDevice(memory)) PetscCall(DeviceZero(*array, n * sizeof(T)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // On the host or, in PETSc's stream, on the GPU; null where it is empty.

@@ -33,20 +33,13 @@ template <class Function> struct OnePoint {
   }
 };
 
-template <class Function> SHELLAC_WIDE void on_host(const Box &box, const Function &f) {
+// sum: of sum_runs(), or none
+template <class Function, class... Sum> SHELLAC_WIDE void on_host(const Box &box, const Function &f, Sum *...sum) {
   PetscInt p[3];
   for (p[2] = box.lo[2]; p[2] < box.hi[2]; p[2]++)
     for (p[1] = box.lo[1]; p[1] < box.hi[1]; p[1]++)
       for (p[0] = box.lo[0]; p[0] < box.hi[0]; p[0] += most_run)
-        f.template run<most_run>(p, (int)PetscMin(box.hi[0] - p[0], most_run));
-}
-
-template <class Sum, class Function> SHELLAC_WIDE void add_on_host(const Box &box, const Function &f, Sum *sum) {
-  PetscInt p[3];
-  for (p[2] = box.lo[2]; p[2] < box.hi[2]; p[2]++)
-    for (p[1] = box.lo[1]; p[1] < box.hi[1]; p[1]++)
-      for (p[0] = box.lo[0]; p[0] < box.hi[0]; p[0] += most_run)
-        f.template run<most_run>(p, (int)PetscMin(box.hi[0] - p[0], most_run), sum);
+        f.template run<most_run>(p, (int)PetscMin(box.hi[0] - p[0], most_run), sum...);
 }
 
 constexpr int blocks = 1024, threads = 128; // the same on any GPU, so that sums are
@@ -124,7 +117,7 @@ PetscErrorCode sum_runs(PetscMemType memory, const Box &box, const Function &f, 
 #endif
   (void)work;
   *sum = Sum{};
-  runs::add_on_host(box, f, sum);
+  runs::on_host(box, f, sum);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -88,8 +88,9 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves) {
     const PetscInt64 points = box_of(level->parts).points();
     if (points <= whole) break;
     const bool      first = levels_.empty();
-    const PetscReal strongest = strongest_of(axes),
-                    ratio = !variable ? ratio_of(axes, level->sigma) : first ? of.rows->ratio : PETSC_MAX_REAL;
+    const PetscReal strongest = strongest_of(axes), ratio = !variable ? ratio_of(axes, level->sigma)
+                                                            : first   ? of.rows->ratio
+                                                                      : PETSC_MAX_REAL;
     *serves = strongest > 0 && !relaxations(ratio, real, options.full) &&
               (!options.levels || options.levels > (PetscInt)levels_.size() + 1);
     for (int a = 0; a < 3; a++) *serves = *serves && !(axes[a].periodic && axes[a].N() > 1 && axes[a].N() % 2);
@@ -223,67 +224,38 @@ PetscErrorCode SpreadMultigrid::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The next level's right-hand side is what this one's window has made.
-PetscErrorCode SpreadMultigrid::Lower(int l) {
+// What a level's window makes becomes the next level's right-hand side.
+PetscErrorCode SpreadMultigrid::Lower(int l, const Verb &make) {
   Level   &at = *levels_[(size_t)l];
   const S *b;
 
   PetscFunctionBegin;
+  PetscCall(make(*at.of));
   PetscCall(at.of->GetCoarse(at.room.at(on_gpu), &b));
   PetscCall(at.down.Run(b, b_at(l + 1).at(on_gpu)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The window gets the next level's solution.
-PetscErrorCode SpreadMultigrid::Raise(int l) {
+// The window gets the next level's solution, and uses it.
+PetscErrorCode SpreadMultigrid::Raise(int l, const Verb &use) {
   Level &at = *levels_[(size_t)l];
 
   PetscFunctionBegin;
   PetscCall(at.of->SetCoarse(at.room.at(on_gpu), [&](S *x) { return at.up.Run(x_at(l + 1).at(on_gpu), x); }));
+  PetscCall(use(*at.of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SpreadMultigrid::Down(int l, Guess guess) {
-  Level &at = *levels_[(size_t)l];
+  Level     &at = *levels_[(size_t)l];
+  const bool begun = l == 0 && begun_; // with its norm
+  const auto down = [&](Multigrid &of) { return begun ? PETSC_SUCCESS : of.down(0, guess); };
 
   PetscFunctionBegin;
-  if (l == 0 && begun_) { // with its norm
-    begun_ = false;
-    PetscCall(Lower(l));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (l == 0) begun_ = false;
   if (guess == Guess::given && l > 0) PetscCall(at.around.Run(at.x.at(on_gpu), at.x.at(on_gpu)));
-  if (guess == Guess::interpolated) PetscCall(Raise(l));
-  PetscCall(at.of->down(0, guess));
-  PetscCall(Lower(l));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpreadMultigrid::Up(int l) {
-  PetscFunctionBegin;
-  PetscCall(Raise(l));
-  PetscCall(levels_[(size_t)l]->of->up(0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpreadMultigrid::RestrictB(int l) {
-  PetscFunctionBegin;
-  PetscCall(levels_[(size_t)l]->of->restrict_b(0));
-  PetscCall(Lower(l));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpreadMultigrid::RestrictResidualOf(int l) {
-  PetscFunctionBegin;
-  PetscCall(levels_[(size_t)l]->of->restrict_residual(0));
-  PetscCall(Lower(l));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpreadMultigrid::AddCorrection(int l) {
-  PetscFunctionBegin;
-  PetscCall(Raise(l));
-  PetscCall(levels_[(size_t)l]->of->correct(0));
+  if (guess == Guess::interpolated) PetscCall(Raise(l, [](Multigrid &) { return PETSC_SUCCESS; }));
+  PetscCall(Lower(l, down));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,6 +13,7 @@ namespace shellac {
 
 class SpreadMultigrid final : public Multigrid {
   using S = PetscScalar;
+  using Verb = std::function<PetscErrorCode(Multigrid &)>; // of the hierarchy of a level's window
 
 public:
   SpreadMultigrid() { silent_ = true; }
@@ -49,13 +50,21 @@ private:
   PetscErrorCode Connect();
   int            last() const override { return (int)levels_.size() - 1; }
   PetscErrorCode Down(int l, Guess guess) override;
-  PetscErrorCode Up(int l) override;
-  PetscErrorCode RestrictB(int l) override;
-  PetscErrorCode RestrictResidualOf(int l) override;
-  PetscErrorCode AddCorrection(int l) override;
+  PetscErrorCode Up(int l) override {
+    return Raise(l, [](Multigrid &of) { return of.up(0); });
+  }
+  PetscErrorCode RestrictB(int l) override {
+    return Lower(l, [](Multigrid &of) { return of.restrict_b(0); });
+  }
+  PetscErrorCode RestrictResidualOf(int l) override {
+    return Lower(l, [](Multigrid &of) { return of.restrict_residual(0); });
+  }
+  PetscErrorCode AddCorrection(int l) override {
+    return Raise(l, [](Multigrid &of) { return of.correct(0); });
+  }
   PetscErrorCode Solve(Guess guess, Cycle cycle, bool full) override;
-  PetscErrorCode Lower(int l);
-  PetscErrorCode Raise(int l);
+  PetscErrorCode Lower(int l, const Verb &make);
+  PetscErrorCode Raise(int l, const Verb &use);
   PetscErrorCode Enter(const S *b, S *x, bool from_x, bool again);
   PetscErrorCode RunOn(const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit, PetscReal *norm,
                        InRow row);

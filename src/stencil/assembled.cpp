@@ -362,7 +362,7 @@ static PetscErrorCode create_graph(Mat A) {
       type);
 }
 
-static PetscErrorCode refuse_factor(Mat A) {
+template <class... Rest> static PetscErrorCode refuse_factor(Mat A, Rest...) {
   MatType type;
 
   PetscFunctionBegin;
@@ -372,12 +372,6 @@ static PetscErrorCode refuse_factor(Mat A) {
       "a Mat of type %s has no entries that factors could overwrite; use -pc_type lu or cholesky, or convert it first: "
       "MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij)",
       type);
-}
-static PetscErrorCode lu_factor(Mat A, IS, IS, const MatFactorInfo *) {
-  return refuse_factor(A);
-}
-static PetscErrorCode cholesky_factor(Mat A, IS, const MatFactorInfo *) {
-  return refuse_factor(A);
 }
 
 PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
@@ -396,8 +390,8 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscCall(set_operation(A, MATOP_GET_ROW_MAX, get_row_extreme<MatGetRowMax>));
   PetscCall(set_operation(A, MATOP_GET_ROW_MIN, get_row_extreme<MatGetRowMin>));
   PetscCall(set_operation(A, MATOP_CONVERT, convert));
-  PetscCall(set_operation(A, MATOP_LUFACTOR, lu_factor));
-  PetscCall(set_operation(A, MATOP_CHOLESKYFACTOR, cholesky_factor));
+  PetscCall(set_operation(A, MATOP_LUFACTOR, refuse_factor<IS, IS, const MatFactorInfo *>));
+  PetscCall(set_operation(A, MATOP_CHOLESKYFACTOR, refuse_factor<IS, const MatFactorInfo *>));
   // On one rank a matrix without this operation is its own diagonal block; by its absence PCASM and PCGASM see, as with an
   // AIJ, that their subdomains can be strips of rows.
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));

@@ -314,7 +314,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
   PetscCall(bottom.b.GetHost(memory_, &of_last));
   UpdateRows renew = {bottom.patch, rows, a, of_last.data(), false, nullptr};
   Updated    ignored;
-  runs::add_on_host(bottom.patch.all(), renew, &ignored);
+  runs::on_host(bottom.patch.all(), renew, &ignored);
   PetscCall(solver_.Create(rows, bottom.patch, failed));
   prepared_[0] = prepared_[1] = false;
 #if SHELLAC_CUDA

@@ -165,26 +165,15 @@ PetscErrorCode SystemHierarchy::MarkAloneRows(int l, const SystemRows &rows) {
 }
 
 PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, bool *singular) {
-  Level                           &at = level(l);
-  const PetscInt                   dof = at.grid.dof;
-  const size_t                     points = (size_t)at.patch.all().points();
-  Arrays                           arrays(set_up_memory_);
-  std::unique_ptr<PreparedCapture> op;
-  InvertBlocks<T>                  invert;
-  CheckBlocks                      check = {(int)dof, nullptr};
-  Scratch<PetscInt>                pivots;
-  Findings<BlockFlags>             found;
+  Level               &at = level(l);
+  const PetscInt       dof = at.grid.dof;
+  const size_t         points = (size_t)at.patch.all().points();
+  CheckBlocks          check = {(int)dof, nullptr};
+  Findings<BlockFlags> found;
 
   PetscFunctionBegin;
   PetscCall(at.smoothing.blocks.Make(set_up_memory_, points * dof * dof, &check.blocks));
-  PetscCall(pivots.Grow(points * dof, set_up_memory_));
-  PetscCall(at.op->Prepare(&arrays, &op));
-  invert.patch = at.op->patch();
-  invert.a = op->coefficients();
-  invert.inverse = check.blocks;
-  invert.pivots = pivots.at(set_up_memory_);
-  PetscCall(at.op->ForAllPoints(set_up_memory_, invert));
-  PetscCall(arrays.Restore());
+  PetscCall(invert_diagonal_blocks(*at.op, set_up_memory_, check.blocks));
   PetscCall(get_sum_of_runs(set_up_memory_, Box{{0, 0, 0}, {(PetscInt)points, 1, 1}}, check, &found));
   if (!at.whole) PetscCall(found.Share(comm_));
   *singular = found.flags.singular;

@@ -18,10 +18,6 @@ struct SystemTransfers {
   SHELLAC_HD size_t place(int corner, int unknown) const {
     return (size_t)(corner * dof + unknown) * (size_t)grown.points();
   }
-  SHELLAC_HD int corner(int x, int y, int z) const {
-    const PetscInt c[3] = {x, y, z};
-    return coarsening.corner(c);
-  }
 };
 
 // The c-th value at p, which may be beyond the patch, or around a periodic axis that it has wholly.
@@ -165,7 +161,8 @@ struct CoarsenPair {
     constexpr int center = 13;
     PetscScalar   sum[27][most], value[most];
     PetscReal     size[most]; // of what cancels in the center's entry
-    int           s[3], d[3], c[3];
+    int           s[3], d[3];
+    PetscInt      c[3];
 
     fill_run(size, n, PetscReal(0));
     for (int place = 0; place < 27; place++)
@@ -197,9 +194,9 @@ struct CoarsenPair {
                 for (c[2] = 0; c[2] <= last[2]; c[2]++)
                   for (c[1] = 0; c[1] <= last[1]; c[1]++)
                     for (c[0] = 0; c[0] <= last[0]; c[0]++) {
-                      int J[3];
+                      PetscInt J[3];
                       for (int a = 0; a < 3; a++) J[a] = one[a] ? 0 : first[a] + c[a];
-                      const PetscScalar *P = of.weights + of.place(of.corner(c[0], c[1], c[2]), column) + there;
+                      const PetscScalar *P = of.weights + of.place(of.coarsening.corner(c), column) + there;
                       PetscScalar       *into = sum[step_place(J[0], J[1], J[2])];
                       SHELLAC_COLUMNS
                       for (int i = 0; i < n; i++) into[i] += value[i] * P[i * stride];
