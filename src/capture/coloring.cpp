@@ -81,11 +81,6 @@ struct Coloring {
   bool                local = false;       // the function takes local vectors (MatFDColoringUseDM())
 };
 
-static PetscErrorCode free_coloring(void *argument) {
-  delete context_to_destroy<Coloring>(argument);
-  return PETSC_SUCCESS;
-}
-
 // MatFDColoring's own fields are private to PETSc's matrices: what we need of the colouring is composed with it.
 static PetscErrorCode fdcoloring_create(Mat A, ISColoring, MatFDColoring) {
   CapturedMat *context;
@@ -177,7 +172,6 @@ static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring f
   std::vector<PetscInt>  local_colours;
   PetscInt               n, count;
   ISColoringType         type;
-  PetscContainer         container;
   auto                   coloring = std::make_unique<Coloring>();
 
   PetscFunctionBegin;
@@ -218,11 +212,7 @@ static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring f
     }
   });
   first.pop_back();
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)A), &container));
-  PetscCall(PetscContainerSetPointer(container, coloring.release()));
-  PetscCall(PetscContainerSetCtxDestroy(container, destructor(free_coloring)));
-  PetscCall(PetscObjectCompose((PetscObject)fd, "ShellacColoring", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(compose_context((PetscObject)fd, "ShellacColoring", coloring.release()));
   // MatFDColoringUseDM() has put an AIJ's function here
   PetscCall(set_operation(A, MATOP_FD_COLORING_APPLY, fdcoloring_apply));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -401,16 +391,14 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   Coloring         *coloring;
   ColoringVectors   v;
   Step<PetscScalar> step;
-  PetscContainer    container;
   OperationFn      *function = NULL;
   void             *function_context;
   DM                dm;
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(PetscObjectQuery((PetscObject)fd, "ShellacColoring", (PetscObject *)&container));
-  PetscCheck(container, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER, "call MatFDColoringSetUp() first");
-  PetscCall(PetscContainerGetPointer(container, (void **)&coloring));
+  PetscCall(query_context((PetscObject)fd, "ShellacColoring", &coloring));
+  PetscCheck(coloring, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER, "call MatFDColoringSetUp() first");
   PetscCall(keep_reference(fd, x));
   PetscCall(get_function(MatFDColoringGetFunction, fd, &function, &function_context));
   const auto evaluate = [&](Vec at, Vec values) {

@@ -45,6 +45,35 @@ inline ContextDestroyFn *destructor(PetscErrorCode (*destroy)(void *)) {
   return reinterpret_cast<ContextDestroyFn *>(destroy);
 }
 
+template <class Context> PetscErrorCode delete_context(void *argument) {
+  delete context_to_destroy<Context>(argument);
+  return PETSC_SUCCESS;
+}
+// Gives an object a context under a name, which it destroys at its end, or when it gets another one.
+template <class Context>
+PetscErrorCode compose_context(PetscObject object, const char *name, Context *context,
+                               PetscErrorCode (*destroy)(void *) = delete_context<Context>) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscContainerCreate(PetscObjectComm(object), &container));
+  PetscCall(PetscContainerSetPointer(container, context));
+  PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy)));
+  PetscCall(PetscObjectCompose(object, name, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+// Null where it has none.
+template <class Context> PetscErrorCode query_context(PetscObject object, const char *name, Context **context) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *context = nullptr;
+  PetscCall(PetscObjectQuery(object, name, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Function> PetscErrorCode set_operation(Mat A, MatOperation operation, Function *function) {
   PetscFunctionBegin;
   PetscCall(MatShellSetOperation(A, operation, reinterpret_cast<OperationFn *>(function)));

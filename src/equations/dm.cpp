@@ -25,13 +25,7 @@ static PetscErrorCode destroy_on_grid(void *argument) {
 }
 
 PetscErrorCode DMFindEquation(DM da, EquationOnGrid **on_grid) {
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  *on_grid = nullptr;
-  PetscCall(PetscObjectQuery((PetscObject)da, composed, (PetscObject *)&container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)on_grid));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return query_context((PetscObject)da, composed, on_grid);
 }
 
 PetscErrorCode DMGetEquation(DM da, EquationOnGrid **on_grid) {
@@ -44,15 +38,7 @@ PetscErrorCode DMGetEquation(DM da, EquationOnGrid **on_grid) {
 }
 
 static PetscErrorCode compose(DM da, std::unique_ptr<EquationOnGrid> on_grid) {
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)da), &container));
-  PetscCall(PetscContainerSetPointer(container, on_grid.release()));
-  PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_on_grid)));
-  PetscCall(PetscObjectCompose((PetscObject)da, composed, (PetscObject)container));
-  PetscCall(PetscObjectDereference((PetscObject)container));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return compose_context((PetscObject)da, composed, on_grid.release(), destroy_on_grid);
 }
 
 // ---- inheritance ---------------------------------------------------------------------------------------------------

@@ -379,25 +379,12 @@ struct Made {
   PetscInt64       by = 0; // EquationOnGrid::id_: an address may be used again
 };
 
-static PetscErrorCode destroy_made(void *argument) {
-  PetscFunctionBegin;
-  delete context_to_destroy<Made>(argument);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode get_made(Mat A, Made **made) {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)A, "ShellacEquationEntries", (PetscObject *)&container));
-  if (!container) {
-    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)A), &container));
-    PetscCall(PetscContainerSetPointer(container, new Made));
-    PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_made)));
-    PetscCall(PetscObjectCompose((PetscObject)A, "ShellacEquationEntries", (PetscObject)container));
-    PetscCall(PetscObjectDereference((PetscObject)container));
-  }
-  PetscCall(PetscContainerGetPointer(container, (void **)made));
+  PetscCall(query_context((PetscObject)A, "ShellacEquationEntries", made));
+  if (*made) PetscFunctionReturn(PETSC_SUCCESS);
+  *made = new Made;
+  PetscCall(compose_context((PetscObject)A, "ShellacEquationEntries", *made));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

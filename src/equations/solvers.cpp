@@ -198,16 +198,10 @@ static PetscErrorCode leave(void *argument) {
 
 // The TS works on the equation's grid, until it is destroyed or works on another.
 static PetscErrorCode attach(TS ts, EquationOnGrid &equation) {
-  PetscContainer container;
-
   PetscFunctionBegin;
   equation.BeginSolve();
   if (equation.stepper()->ts == ts) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ts), &container));
-  PetscCall(PetscContainerSetPointer(container, new OfStepper{equation.stepper(), ts}));
-  PetscCall(PetscContainerSetCtxDestroy(container, destructor(leave)));
-  PetscCall(PetscObjectCompose((PetscObject)ts, "ShellacTimeStepper", (PetscObject)container));
-  PetscCall(PetscObjectDereference((PetscObject)container));
+  PetscCall(compose_context((PetscObject)ts, "ShellacTimeStepper", new OfStepper{equation.stepper(), ts}, leave));
   equation.stepper()->ts = ts; // after what was composed before has left
   PetscFunctionReturn(PETSC_SUCCESS);
 }

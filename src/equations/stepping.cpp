@@ -103,19 +103,14 @@ static PetscErrorCode monitor(TS ts, PetscInt step, PetscReal time, Vec u, void 
 
 PetscErrorCode FollowSteps(TS ts, EquationOnGrid &equation) {
   static const char composed[] = "ShellacFollowedTimeStepper";
-  PetscContainer    container;
-  PetscObject       present;
+  Followed         *followed;
   PetscBool         by_stages, is_theta, endpoint;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)ts, composed, &present));
-  if (present) PetscFunctionReturn(PETSC_SUCCESS);
-  Followed *followed = new Followed;
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ts), &container));
-  PetscCall(PetscContainerSetPointer(container, followed));
-  PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_followed)));
-  PetscCall(PetscObjectCompose((PetscObject)ts, composed, (PetscObject)container));
-  PetscCall(PetscObjectDereference((PetscObject)container));
+  PetscCall(query_context((PetscObject)ts, composed, &followed));
+  if (followed) PetscFunctionReturn(PETSC_SUCCESS);
+  followed = new Followed;
+  PetscCall(compose_context((PetscObject)ts, composed, followed, destroy_followed));
   PetscCall(TSMonitorSet(ts, monitor, followed, NULL));
   if (!equation.Imposes()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(set_tolerances(ts, equation, followed));
@@ -171,11 +166,12 @@ static PetscErrorCode refuse_type(TS ts, PetscInt, PetscReal, Vec, void *) {
   PetscCall(DMFindEquation(da, &equation));
   PetscCall(DMTSGetI2Function(da, &of_program, NULL));
   PetscCall(TSGetType(ts, &type));
-  PetscCheck(!equation || of_program, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
-             "-ts_type %s has no steps for the rate of an equation as text: it needs second derivatives in time, or parts "
-             "of the rate, that a text does not state; use rk, bdf, cn, rosw, or arkimex with "
-             "-ts_arkimex_fully_implicit",
-             type);
+  PetscCheck(
+      !equation || of_program, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+      "-ts_type %s has no steps for the rate of an equation as text: it needs second derivatives in time, or parts "
+      "of the rate, that a text does not state; use rk, bdf, cn, rosw, or arkimex with "
+      "-ts_arkimex_fully_implicit",
+      type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,12 +17,9 @@ PetscLogEvent multigrid_setup_event, multigrid_apply_event, multigrid_down_event
 static constexpr const char *context_name = "Shellac_stencilmg";
 
 PetscErrorCode get_context(PC pc, StencilMG **mg) {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)pc, context_name, (PetscObject *)&container));
-  PetscCheck(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "no context of stencilmg");
-  PetscCall(PetscContainerGetPointer(container, (void **)mg));
+  PetscCall(query_context((PetscObject)pc, context_name, mg));
+  PetscCheck(*mg, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "no context of stencilmg");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -361,8 +358,7 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
       for (PetscInt c = 0; c < mg->cycles; c++) PetscCall(improve(pc, mg, r, y, c > 0));
       PetscCall(VecAXPY(x, 1, y));
     }
-    for (PetscInt c = 1; c < mg->cycles && (current || zero); c++)
-      PetscCall(improve(pc, mg, b, x, true, in_row(c)));
+    for (PetscInt c = 1; c < mg->cycles && (current || zero); c++) PetscCall(improve(pc, mg, b, x, true, in_row(c)));
     n++;
     if (mg->monitor) PetscCall(monitor(pc, mg, n, b, x));
   }
@@ -460,19 +456,15 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
 } // namespace
 
 PetscErrorCode PCCreate_StencilMG(PC pc) {
-  PetscContainer container;
+  StencilMG *mg;
 
   PetscFunctionBegin;
   PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PetscObjectQuery((PetscObject)pc, context_name, (PetscObject *)&container));
-  if (!container) { // a PC that becomes another type and this again keeps it
-    auto *mg = new StencilMG;
-    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
-    PetscCall(PetscContainerSetPointer(container, mg));
-    PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_context)));
-    PetscCall(PetscObjectCompose((PetscObject)pc, context_name, (PetscObject)container));
+  PetscCall(query_context((PetscObject)pc, context_name, &mg));
+  if (!mg) { // a PC that becomes another type and this again keeps it
+    mg = new StencilMG;
+    PetscCall(compose_context((PetscObject)pc, context_name, mg, destroy_context));
     PetscCall(PetscObjectAddOptionsHandler((PetscObject)pc, set_from_options, NULL, mg));
-    PetscCall(PetscContainerDestroy(&container));
   }
   PetscCall(PCShellSetName(pc, "geometric multigrid, matrix-free"));
   PetscCall(PCShellSetSetUp(pc, set_up_stencilmg));

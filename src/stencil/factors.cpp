@@ -48,10 +48,10 @@ struct FactorSteps {
   OperationFn  *symbolic[4]; // the package's
   OperationFn  *numeric[2];
   OperationFn  *solves[solve_count];
-  Mat           pattern = NULL; // the copy that the symbolic step was given
+  Mat           pattern = NULL;       // the copy that the symbolic step was given
   bool          of_symmetric = false; // what PETSc knew of A then, and chose ICC or Cholesky by
-  Mat           A = NULL;       // that the numeric step was given,
-  MatVersion    version;        // in this state
+  Mat           A = NULL;             // that the numeric step was given,
+  MatVersion    version;              // in this state
   MatFactorInfo info;
 
   ~FactorSteps() {
@@ -76,12 +76,7 @@ static PetscErrorCode wrap(Mat F, const MatOperation (&operations)[count], Opera
 }
 
 static PetscErrorCode get_steps(Mat F, FactorSteps **steps) {
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)F, "ShellacFactorSteps", (PetscObject *)&container));
-  PetscCall(PetscContainerGetPointer(container, (void **)steps));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return query_context((PetscObject)F, "ShellacFactorSteps", steps);
 }
 
 // Repeats the numeric step where A has been refreshed since, and only that: a rise of its state is PCSetUp()'s to follow.
@@ -215,24 +210,14 @@ static PetscErrorCode symbolic_step(Mat F, Mat A, Orderings... orderings, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode free_steps(void *argument) {
-  delete context_to_destroy<FactorSteps>(argument);
-  return PETSC_SUCCESS;
-}
-
 static PetscErrorCode wrap_factor(Mat F) {
   OperationFn *const wrapped[4] = {
       reinterpret_cast<OperationFn *>(symbolic_step<0, IS, IS>), reinterpret_cast<OperationFn *>(symbolic_step<1, IS>),
       reinterpret_cast<OperationFn *>(symbolic_step<2, IS, IS>), reinterpret_cast<OperationFn *>(symbolic_step<3, IS>)};
-  PetscContainer container;
-  FactorSteps   *steps = new FactorSteps{};
+  FactorSteps *steps = new FactorSteps{};
 
   PetscFunctionBegin;
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)F), &container));
-  PetscCall(PetscContainerSetPointer(container, steps));
-  PetscCall(PetscContainerSetCtxDestroy(container, destructor(free_steps)));
-  PetscCall(PetscObjectCompose((PetscObject)F, "ShellacFactorSteps", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(compose_context((PetscObject)F, "ShellacFactorSteps", steps));
   PetscCall(wrap(F, symbolic_operations, wrapped, steps->symbolic));
   PetscCall(wrap_numeric_steps(F, steps));
   PetscFunctionReturn(PETSC_SUCCESS);

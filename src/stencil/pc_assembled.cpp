@@ -16,12 +16,7 @@ struct AssembledPC {
 constexpr const char *context_name = "ShellacAssembledPC";
 
 PetscErrorCode get_context(PC pc, AssembledPC **context) { // a PCSHELL of another name tells none
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)pc, context_name, (PetscObject *)&container));
-  PetscCall(PetscContainerGetPointer(container, (void **)context));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return query_context((PetscObject)pc, context_name, context);
 }
 
 PetscErrorCode destroy_context(void *argument) {
@@ -120,16 +115,11 @@ PetscErrorCode get_inner(PC pc, PC *inner) {
 } // namespace
 
 PetscErrorCode PCCreate_Assembled(PC pc) {
-  AssembledPC   *context = new AssembledPC;
-  PetscContainer container;
+  AssembledPC *context = new AssembledPC;
 
   PetscFunctionBegin;
   PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
-  PetscCall(PetscContainerSetPointer(container, context));
-  PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_context)));
-  PetscCall(PetscObjectCompose((PetscObject)pc, context_name, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(compose_context((PetscObject)pc, context_name, context, destroy_context));
   PetscCall(PCShellSetDestroy(pc, destroy));
   PetscCall(PCCreate(PetscObjectComm((PetscObject)pc), &context->inner));
   PetscCall(PetscObjectIncrementTabLevel((PetscObject)context->inner, (PetscObject)pc, 1));

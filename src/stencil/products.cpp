@@ -83,18 +83,8 @@ struct AssembledProduct {
   }
 };
 
-static PetscErrorCode free_product(void *argument) {
-  delete context_to_destroy<AssembledProduct>(argument);
-  return PETSC_SUCCESS;
-}
-
 static PetscErrorCode get_product(Mat D, AssembledProduct **product) {
-  PetscContainer container;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)D, "ShellacAssembledProduct", (PetscObject *)&container));
-  PetscCall(PetscContainerGetPointer(container, (void **)product));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return query_context((PetscObject)D, "ShellacAssembledProduct", product);
 }
 
 // Puts ours in the place of D's step, which is kept.
@@ -137,16 +127,11 @@ static PetscErrorCode symbolic_product(Mat D) {
 // Called where PETSc finds no product of its own for D's factors.
 PetscErrorCode MatStencilSetProduct(Mat D) {
   AssembledProduct *product = new AssembledProduct;
-  PetscContainer    container;
   Mat               factor[3];
   bool              same;
 
   PetscFunctionBegin;
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)D), &container));
-  PetscCall(PetscContainerSetPointer(container, product));
-  PetscCall(PetscContainerSetCtxDestroy(container, destructor(free_product)));
-  PetscCall(PetscObjectCompose((PetscObject)D, "ShellacAssembledProduct", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(compose_context((PetscObject)D, "ShellacAssembledProduct", product));
   PetscCall(MatProductGetMats(D, &factor[0], &factor[1], &factor[2]));
   for (Mat M : factor) {
     MatType type;

@@ -22,12 +22,9 @@ struct KernelSumPC {
 };
 
 PetscErrorCode get_context(PC pc, KernelSumPC **context) {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)pc, context_name, (PetscObject *)&container));
-  PetscCheck(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "no context of kernelsum");
-  PetscCall(PetscContainerGetPointer(container, (void **)context));
+  PetscCall(query_context((PetscObject)pc, context_name, context));
+  PetscCheck(*context, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "no context of kernelsum");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,19 +254,15 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
 } // namespace
 
 PetscErrorCode PCCreate_KernelSum(PC pc) {
-  PetscContainer container;
+  KernelSumPC *context;
 
   PetscFunctionBegin;
   PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PetscObjectQuery((PetscObject)pc, context_name, (PetscObject *)&container));
-  if (!container) { // a PC that becomes another type and this again keeps it
-    auto *context = new KernelSumPC;
-    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
-    PetscCall(PetscContainerSetPointer(container, context));
-    PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_context)));
-    PetscCall(PetscObjectCompose((PetscObject)pc, context_name, (PetscObject)container));
+  PetscCall(query_context((PetscObject)pc, context_name, &context));
+  if (!context) { // a PC that becomes another type and this again keeps it
+    context = new KernelSumPC;
+    PetscCall(compose_context((PetscObject)pc, context_name, context, destroy_context));
     PetscCall(PetscObjectAddOptionsHandler((PetscObject)pc, set_from_options, NULL, context));
-    PetscCall(PetscContainerDestroy(&container));
   }
   PetscCall(PCShellSetName(pc, "Schwarz method over boxes of neighbouring points"));
   PetscCall(PCShellSetSetUp(pc, set_up));
