@@ -303,8 +303,7 @@ static PetscErrorCode set_columns(CapturedMat *context, Coloring *coloring, cons
   PetscCall(coloring->on_patch.Get(memory, &on_patch));
   if (step.same == PetscScalar(0)) { // the steps depend on x
     PetscCall(base.Read(v.x, &x));
-    PetscCall(MatStencilExchange(context, x, memory));
-    set.x = context->halo.field();
+    PetscCall(MatStencilExchange(context, x, memory, &set.x));
   }
   set.step = add.step = step;
   for (size_t k = 0; k + 1 < coloring->first.size(); k++) {

@@ -88,8 +88,7 @@ static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
   if (l) PetscCall(arrays.Read(l, &scale.left));
   if (r) {
     PetscCall(arrays.Read(r, &right));
-    PetscCall(MatStencilExchange(context, right, op.memory()));
-    scale.right = context->halo.field();
+    PetscCall(MatStencilExchange(context, right, op.memory(), &scale.right));
   }
   PetscCall(op.GetOpen(&scale.a));
   PetscCall(op.ForAllPoints(scale));

@@ -62,7 +62,7 @@ static PetscErrorCode load(Mat A, PetscViewer viewer) {
   CapturedMat *context;
   Mat          aij;
   DM           dm, grid = NULL;
-  PetscInt     m, n, M, N, first, last;
+  PetscInt     first, last;
 
   PetscFunctionBegin;
   PetscCall(MatGetDM(A, &dm));
@@ -76,14 +76,8 @@ static PetscErrorCode load(Mat A, PetscViewer viewer) {
     PetscCall(DMDACreateCompatibleDMDA(dm, context->grid.dof, &grid));
     PetscCall(DMSetMatType(grid, MATAIJ));
     PetscCall(DMCreateMatrix(grid, &aij));
-  } else {
-    PetscCall(MatGetLocalSize(A, &m, &n));
-    PetscCall(MatGetSize(A, &M, &N));
-    PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &aij));
-    PetscCall(MatSetSizes(aij, m, n, M, N));
-    PetscCall(MatSetBlockSize(aij, context->grid.dof));
-    PetscCall(MatSetType(aij, MATAIJ));
-  }
+  } else
+    PetscCall(MatStencilCreateOfSizes(A, MATAIJ, &aij));
   PetscCall(MatLoad(aij, viewer));
   PetscCall(MatZeroEntries(A));
   PetscCall(MatGetOwnershipRange(aij, &first, &last));

@@ -168,7 +168,6 @@ PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
   MatType                type;
   VecType                vec_type;
   ISLocalToGlobalMapping rows, columns;
-  PetscInt               m, n, M, N, bs;
   PetscBool              bound;
   DM                     dm;
 
@@ -177,14 +176,8 @@ PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
   PetscCall(MatGetType(A, &type));
   PetscCall(MatGetVecType(A, &vec_type));
   PetscCall(MatGetDM(A, &dm));
-  PetscCall(MatGetLocalSize(A, &m, &n));
-  PetscCall(MatGetSize(A, &M, &N));
-  PetscCall(MatGetBlockSize(A, &bs));
   PetscCall(MatBoundToCPU(A, &bound));
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
-  PetscCall(MatSetSizes(*B, m, n, M, N));
-  PetscCall(MatSetBlockSize(*B, bs));
-  PetscCall(MatSetType(*B, type));
+  PetscCall(MatStencilCreateOfSizes(A, type, B));
   PetscCall(MatGetStencil(*B, &to));
   to->take_settings(*from);
   PetscCall(MatSetDM(*B, dm));

@@ -125,10 +125,7 @@ static PetscErrorCode zero_rows(Mat A, PetscInt n, const PetscInt rows[], PetscS
     PetscCall(arrays.ReadWrite(b, &zero.b));
   }
   zero.marks.u = marked;
-  if (columns) {
-    PetscCall(MatStencilExchange(context, marked, op.memory()));
-    zero.marks = context->halo.field();
-  }
+  if (columns) PetscCall(MatStencilExchange(context, marked, op.memory(), &zero.marks));
   for (PetscInt r = 0; r < context->grid.dof; r++) PetscCall(op.Need(op.slot(op.arms().center(), r, r)));
   PetscCall(op.GetOpen(&zero.a));
   zero.columns = columns;

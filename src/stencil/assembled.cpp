@@ -131,11 +131,25 @@ static PetscErrorCode fill(Mat A, Mat B, bool *fits) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatStencilCreateOfSizes(Mat A, MatType type, Mat *B) {
+  PetscInt m, n, M, N, bs;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCall(MatGetBlockSize(A, &bs));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
+  PetscCall(MatSetSizes(*B, m, n, M, N));
+  PetscCall(MatSetBlockSize(*B, bs));
+  PetscCall(MatSetType(*B, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
   StencilMat           *context;
   RowReader             rows;
   AijParts              to;
-  PetscInt              m, n, M, N, bs, first, last;
+  PetscInt              first, last;
   std::vector<PetscInt> counts[2], columns[2]; // entries of a row in and off the diagonal block; their columns
   char                 *aij, *baij;
   bool                  fits;
@@ -150,11 +164,8 @@ PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(MatGetLocalSize(A, &m, &n));
-  PetscCall(MatGetSize(A, &M, &N));
-  PetscCall(MatGetBlockSize(A, &bs));
   PetscCall(MatGetOwnershipRange(A, &first, &last));
-  for (auto &c : counts) c.reserve((size_t)m);
+  for (auto &c : counts) c.reserve((size_t)(last - first));
   PetscCall(rows.Begin(context, context->op.get(), false));
   rows.ForAll([&](const GlobalRow &r) {
     PetscInt lo, hi;
@@ -167,10 +178,7 @@ PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
     columns[1].insert(columns[1].end(), r.column + hi, r.column + r.n);
   });
   PetscCall(rows.End());
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
-  PetscCall(MatSetSizes(*B, m, n, M, N));
-  PetscCall(MatSetType(*B, type));
-  PetscCall(MatSetBlockSize(*B, bs));
+  PetscCall(MatStencilCreateOfSizes(A, type, B));
   PetscCall(MatSeqAIJSetPreallocation(*B, 0, counts[0].data()));
   PetscCall(MatMPIAIJSetPreallocation(*B, 0, counts[0].data(), 0, counts[1].data()));
   PetscCall(to.Find(*B));

@@ -292,10 +292,12 @@ static PetscErrorCode exchange_end(StencilMat *context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilExchange(StencilMat *context, const PetscScalar *u, PetscMemType memory) {
+PetscErrorCode MatStencilExchange(StencilMat *context, const PetscScalar *u, PetscMemType memory,
+                                  Field<PetscScalar> *field) {
   PetscFunctionBegin;
   PetscCall(exchange_begin(context, u, memory));
   PetscCall(exchange_end(context));
+  *field = context->halo.field();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

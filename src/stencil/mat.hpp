@@ -112,7 +112,9 @@ PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, Stenc
 PetscErrorCode MatStencilCheckLayouts(Mat A, Vec x, Vec b, Vec y);
 // y = A x, b + A x or b - A x, transposed or not. b may be y and, for a product, null.
 PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y);
-PetscErrorCode MatStencilExchange(StencilMat *context, const PetscScalar *u, PetscMemType memory); // of halos
+// Exchanges halos: *field is u with them.
+PetscErrorCode MatStencilExchange(StencilMat *context, const PetscScalar *u, PetscMemType memory,
+                                  Field<PetscScalar> *field);
 
 // sweeps.cpp: a sweep in the order of colours, the default of MATOP_SOR
 PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
@@ -140,6 +142,8 @@ template <class Function> void for_each_owned(const Grid &grid, const Function &
 // An assembled copy; borrowed. It is kept, and a change of the operator changes its values in place, so that what was made
 // of its nonzero pattern stays valid; it is another matrix only where the pattern has no place for the new entries.
 PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij);
+// A new matrix of that type with A's sizes.
+PetscErrorCode MatStencilCreateOfSizes(Mat A, MatType type, Mat *B);
 // A new matrix of that type with A's entries.
 PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B);
 // Gives A's entries to B, an assembled matrix of any nonzero pattern, and no others.

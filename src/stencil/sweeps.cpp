@@ -61,10 +61,7 @@ PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps,
   PetscCall(from_zero ? arrays.Write(x, &px) : arrays.ReadWrite(x, &px));
   PetscCall(context->Prepare(context->op.get(), &arrays, &op));
   const auto exchange = [&](Field<PetscScalar> *field) {
-    PetscFunctionBegin;
-    PetscCall(MatStencilExchange(context, px, arrays.memory()));
-    *field = context->halo.field();
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return MatStencilExchange(context, px, arrays.memory(), field);
   };
   PetscCall(op->sweep(arrays.memory(), order, exchange, from_zero, omega, shift, pb, px));
   PetscCall(log_flops(arrays.memory(),
