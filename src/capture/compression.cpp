@@ -309,12 +309,11 @@ PetscErrorCode CapturedStencil::TryIndexed(const ArrayValues<T> &read, const Com
   if (!few) PetscFunctionReturn(PETSC_SUCCESS);
   look_.hashes.resize(places);
   first.resize(places);
-  place_of.resize(points);
   found.resize(1);
   count.resize(1);
   PetscCall(look_.hashes.Zero(memory_));
   PetscCall(first.Zero(memory_));
-  PetscCall(place_of.Prepare(memory_));
+  PetscCall(place_of.Grow(points, memory_));
   PetscCall(found.Zero(memory_));
   PetscCall(count.Zero(memory_));
   const HashSet set = {look_.hashes.at(memory_), places};
@@ -327,8 +326,7 @@ PetscErrorCode CapturedStencil::TryIndexed(const ArrayValues<T> &read, const Com
     refuse(had[0].kind, refusal);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  list.resize((size_t)had[0].kinds);
-  PetscCall(list.Prepare(memory_));
+  PetscCall(list.Grow((size_t)had[0].kinds, memory_));
   PetscCall(for_each(memory_, line_of(places),
                      ListKinds{set, first.at(memory_), (int64_t)points, count.at(memory_), list.at(memory_)}));
   PetscCall(list.GetHost(memory_, &kinds));

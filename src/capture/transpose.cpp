@@ -72,8 +72,7 @@ PetscErrorCode transpose_captured(CapturedStencil &A, Halo *halo, Compression wi
   PetscCall(B->NeedAll());
   PetscCall(B->GetOpen(&set.to));
   PetscCall(A.Prepare(&beside, &present));
-  column.resize((size_t)(A.patch().all().points() * dof));
-  PetscCall(column.Prepare(memory));
+  PetscCall(column.Grow((size_t)(A.patch().all().points() * dof), memory));
   gather.patch = A.patch();
   gather.a = present->coefficients();
   gather.arms = arms.count();

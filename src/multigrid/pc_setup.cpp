@@ -93,7 +93,7 @@ struct SetFixed {
 
 // rows: null for a sum over axes
 PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes[3], OperatorRows *rows) {
-  Arrays   arrays(rows ? rows->memory : PETSC_MEMTYPE_HOST), anywhere;
+  Arrays   of = rows ? Arrays(rows->memory) : Arrays();
   SetFixed set = {};
   bool     any = rows && rows->has_fixed;
 
@@ -108,7 +108,6 @@ PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!mg->fixed) PetscCall(MatCreateVecs(P, NULL, &mg->fixed));
-  Arrays &of = rows ? arrays : anywhere;
   if (rows) {
     PetscCall(of.Write(mg->fixed, &set.values));
     PetscCall(rows->fixed.Get(of.memory(), &set.fixed));

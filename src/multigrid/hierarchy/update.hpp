@@ -29,35 +29,6 @@ SHELLAC_HD PetscReal ratio(PetscReal x, PetscReal y) {
   return x < most_ratio * y ? x / y : most_ratio;
 }
 
-// The rows of a matrix beside those of the finest level.
-struct RowsBeside {
-  Patch                             patch; // this rank's points
-  CapturedCoefficients<PetscScalar> from;
-  CouplingArrays                    kept;
-  NeighbourList                     neighbours;
-  PetscInt                          offset[3]; // from the patch to the level's
-
-  // The entries of n rows, and what they have besides; the result is their place in the level's arrays.
-  template <int most>
-  SHELLAC_RUN size_t read(const PetscInt p[3], int n, PetscScalar entry[27][most], PetscReal others[most]) const {
-    const PetscInt q[3] = {p[0] + offset[0], p[1] + offset[1], p[2] + offset[2]};
-    PetscScalar   *entries[27] = {};
-    const auto     begin = [&](int place) { fill_run(entries[place] = entry[place], n, PetscScalar(0)); };
-    begin(step_place(0, 0, 0));
-    for (int arm = 0; arm < neighbours.count; arm++) {
-      const PetscInt *d = neighbours.at[arm].d;
-      begin(step_place(d[0], d[1], d[2]));
-    }
-    fill_run(others, n, PetscReal(0));
-    from.add_neighbours(patch, p, n, entries, others);
-    return kept.grown.index(q);
-  }
-  SHELLAC_RUN int place(int arm) const {
-    const PetscInt *d = neighbours.at[arm].d;
-    return step_place(d[0], d[1], d[2]);
-  }
-};
-
 // Towards the factor that takes couplings of before to those of now.
 struct FindFactor {
   RowsBeside rows;
@@ -85,7 +56,7 @@ struct CompareRows {
     PetscReal          others[most];
     bool               alike[most], is_fixed[most];
     const size_t       at = rows.read<most>(p, n, entry, others), own = rows.patch.index(p[0], p[1], p[2]);
-    const PetscScalar *before = rows.kept.slot(SHIFT) + at, *inverse = rows.kept.slot(INVERSE_DIAGONAL) + at,
+    const PetscScalar *before = rows.level.slot(SHIFT) + at, *inverse = rows.level.slot(INVERSE_DIAGONAL) + at,
                       *here = entry[step_place(0, 0, 0)];
     for (int i = 0; i < n; i++) {
       is_fixed[i] = inverse[i] == (PetscScalar)0;

@@ -25,26 +25,16 @@ const char *const opposite_signs = "couples points with opposite signs" SHELLAC_
 
 // The diagonal entries go to INVERSE_DIAGONAL for the time being.
 struct ReadRows {
-  Patch                             patch;
-  CapturedCoefficients<PetscScalar> from;
-  CouplingArrays                    to;
-  NeighbourList                     neighbours;
-  PetscScalar                      *fixed;
+  RowsBeside   rows;
+  PetscScalar *fixed;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
-    const size_t at = to.grown.index(p);
-    PetscScalar value[27][most], sum[most], *values[27] = {}, *const diagonal = value[13];
-    PetscReal others[most];
-    bool      alone[most], zeros = false, far_ones = false, finite = true;
+    const CouplingArrays &to = rows.level;
+    PetscScalar value[27][most], sum[most], *const diagonal = value[13];
+    PetscReal    others[most];
+    bool         alone[most], zeros = false, far_ones = false, finite = true;
+    const size_t at = rows.read<most>(p, n, value, others);
 
-    fill_run(values[13] = diagonal, n, PetscScalar(0));
-    fill_run(others, n, PetscReal(0));
-    for (int arm = 0; arm < neighbours.count; arm++) {
-      const PetscInt *d = neighbours.at[arm].d;
-      const int       place = step_place(d[0], d[1], d[2]);
-      fill_run(values[place] = value[place], n, PetscScalar(0));
-    }
-    from.add_neighbours(patch, p, n, values, others);
     for (int i = 0; i < n; i++) {
       sum[i] = diagonal[i];
       finite &= diagonal[i] - diagonal[i] == (PetscScalar)0 && others[i] - others[i] == 0;
@@ -52,9 +42,8 @@ struct ReadRows {
       far_ones |= others[i] != 0;
       alone[i] = others[i] == 0;
     }
-    for (int arm = 0; arm < neighbours.count; arm++) {
-      const PetscInt *d = neighbours.at[arm].d;
-      PetscScalar    *c = value[step_place(d[0], d[1], d[2])], *coupling = neighbours.at[arm].coupling + at;
+    for (int arm = 0; arm < rows.neighbours.count; arm++) {
+      PetscScalar *c = value[rows.place(arm)], *coupling = rows.neighbours.at[arm].coupling + at;
       for (int i = 0; i < n; i++) {
         finite &= c[i] - c[i] == (PetscScalar)0;
         alone[i] &= c[i] == (PetscScalar)0;
@@ -330,7 +319,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
 
   PetscCall(context->Prepare(context->op.get(), &arrays, &op));
   const auto &coefficients = static_cast<PreparedCapture &>(*op).coefficients();
-  PetscCall(survey(OF_ROWS, ReadRows{patch, coefficients, couplings, neighbours, fixed}));
+  PetscCall(survey(OF_ROWS, ReadRows{{patch, coefficients, couplings, neighbours, {0, 0, 0}}, fixed}));
   PetscCall(arrays.Restore());
   for (int n = 0; n < neighbours.count; n++)
     for (int a = 0; a < 3; a++) {

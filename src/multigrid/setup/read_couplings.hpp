@@ -1,6 +1,7 @@
 #pragma once
 // Reads an operator as couplings of neighbouring points, from its rows.
 
+#include "capture/coefficients.hpp"
 #include "multigrid/couplings.hpp"
 #include "multigrid/refusals.hpp"
 #include "multigrid/setup/findings.hpp"
@@ -20,6 +21,32 @@ struct RowFlags {
 };
 // sums: of an axis: couplings and how many; shifts at its lower and upper end
 using RowFindings = Findings<RowFlags, PetscReal[3][4]>;
+
+// Captured rows of one unknown a point, beside a level's couplings.
+struct RowsBeside {
+  Patch                             patch; // this rank's points
+  CapturedCoefficients<PetscScalar> from;
+  CouplingArrays                    level;
+  NeighbourList                     neighbours;
+  PetscInt                          offset[3]; // from the patch to the level's
+
+  // The entries of n rows, by step_place(), and what they have besides; the result is their place in the level's arrays.
+  template <int most>
+  SHELLAC_RUN size_t read(const PetscInt p[3], int n, PetscScalar entry[27][most], PetscReal others[most]) const {
+    const PetscInt q[3] = {p[0] + offset[0], p[1] + offset[1], p[2] + offset[2]};
+    PetscScalar   *entries[27] = {};
+    fill_run(entries[13] = entry[13], n, PetscScalar(0));
+    for (int arm = 0; arm < neighbours.count; arm++)
+      fill_run(entries[place(arm)] = entry[place(arm)], n, PetscScalar(0));
+    fill_run(others, n, PetscReal(0));
+    from.add_neighbours(patch, p, n, entries, others);
+    return level.grown.index(q);
+  }
+  SHELLAC_RUN int place(int arm) const {
+    const PetscInt *d = neighbours.at[arm].d;
+    return step_place(d[0], d[1], d[2]);
+  }
+};
 
 // A bound on the eigenvalues of D^-1 A, by the sums of the rows' absolute entries.
 struct RowBound {
