@@ -8,11 +8,6 @@
 
 namespace shellac {
 
-// Where rows have been changed one by one, all rows are read.
-static bool few_kinds(const FormulaMat &context) {
-  return context.captured().known_by_place();
-}
-
 // The entries of this rank's rows, counted in the memory that they are in.
 static PetscErrorCode count_entries(FormulaMat *context, PetscLogDouble *count) {
   const CapturedStencil            &rows = context->captured();
@@ -66,7 +61,7 @@ std::string number(PetscScalar value) {
 static PetscErrorCode describe_rows(Mat A, const FormulaMat &context, std::string *text) {
   Vec         d;
   PetscReal   least, most;
-  PetscMPIInt few = few_kinds(context);
+  PetscMPIInt few = context.captured().known_by_place(); // else rows have been changed one by one
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &few, 1, MPI_INT, MPI_MIN, context.grid.comm));

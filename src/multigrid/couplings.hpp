@@ -182,6 +182,10 @@ struct GridCoarsening {
   }
 };
 
+inline GridCoarsening coarsening_between(const Patch &fine, const Coarsening to_next[3], const Patch &coarse) {
+  return {fine, {to_next[0], to_next[1], to_next[2]}, {coarse.N[0], coarse.N[1], coarse.N[2]}};
+}
+
 // How far beyond a patch that has the whole axis a level's arrays reach along it.
 inline PetscInt level_reach(const Patch &patch, int a) {
   return patch.N[a] == 1 ? 0 : patch.periodic[a] && patch.N[a] % 2 ? 3 : 2;

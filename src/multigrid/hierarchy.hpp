@@ -93,7 +93,9 @@ private:
 
   static void    choose_weights(const Axis axes[3], PetscScalar of_shift, const Coarsening to_next[3], int steps,
                                 R *omega);
-  GridCoarsening coarsening_of(int l) const;
+  GridCoarsening coarsening_of(int l) const {
+    return coarsening_between(level(l).patch, level(l).to_next, level(l + 1).patch);
+  }
   Box            grown(const Level &at) const;
   PetscErrorCode SetRows(OperatorRows *of, bool *failed);
   PetscErrorCode SetLastRows(Couplings *own, bool *failed);
@@ -108,10 +110,9 @@ private:
   PetscErrorCode Prepare(PetscMemType memory);
   PetscErrorCode PartAt(int l, Part *part);
   PetscErrorCode PrepareRows(int l);
-  template <class V> PetscErrorCode Exchange(Level &level, Halo &halo, const V *u, Field<V> *field);
-  PetscErrorCode                    Down(int l, Guess guess) override;
-  PetscErrorCode                    Up(int l) override;
-  PetscErrorCode                    RestrictB(int l) override {
+  PetscErrorCode Down(int l, Guess guess) override;
+  PetscErrorCode Up(int l) override;
+  PetscErrorCode RestrictB(int l) override {
     return with_arrays(l, [&](auto *b, auto *) { return RestrictFrom(l, b); });
   }
   template <class B> PetscErrorCode RestrictFrom(int l, const B *b);

@@ -162,6 +162,17 @@ protected:
       PetscCall(run_cycle(*this, 0, last(), by, from_x ? Guess::given : Guess::zero, transposed_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  // *field: u with what neighbouring ranks have of a level, unless each has all of it.
+  template <class Level, class V> PetscErrorCode Exchange(const Level &at, Halo &halo, const V *u, Field<V> *field) {
+    PetscFunctionBegin;
+    *field = {};
+    field->u = u;
+    if (at.whole || !u) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(halo.Begin(u, memory_));
+    PetscCall(halo.End());
+    *field = halo.field<V>();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   // LevelNorms() of levels that have b and may be whole on each rank.
   template <class Level>
   PetscErrorCode NormsOf(const std::vector<std::unique_ptr<Level>> &levels, MPI_Comm comm,
@@ -187,7 +198,7 @@ protected:
   PetscScalar       *x_ = nullptr;
   bool               transposed_ = false;
   Cycle              visits_ = Cycle::automatic; // of Visit(): the type of its cycles
-  bool               silent_ = false; // no events: a CUDA graph is recorded, or other hierarchies have them
+  bool               silent_ = false;            // no events: a CUDA graph is recorded, or other hierarchies have them
 };
 
 // A rank's points of a level, and those of the next level among them, by indices on the whole grids.

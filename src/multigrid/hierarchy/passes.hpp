@@ -56,20 +56,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::PrepareRows(int l) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Part>
-template <class V>
-PetscErrorCode Hierarchy<Part>::Exchange(Level &at, Halo &halo, const V *u, Field<V> *field) {
-  PetscFunctionBegin;
-  *field = {};
-  field->u = u;
-  if (!at.whole && u) {
-    PetscCall(halo.Begin(u, memory_));
-    PetscCall(halo.End());
-    *field = halo.field<V>();
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 #if SHELLAC_CUDA
 template <class Part>
 template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
@@ -241,7 +227,7 @@ PetscErrorCode Hierarchy<Part>::RestrictResidual(int l, const B *b, const T *u) 
     if (u && restricts_residual_at_once(l)) {
       const bool norm = norm_ && l == 0;
       PetscCall(shellac::restrict_residual(part, target_patch(l), u, b, target(l), norm ? norms_.at(memory_) : nullptr,
-                                  norm ? norm_ : nullptr));
+                                           norm ? norm_ : nullptr));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
 #endif
@@ -408,8 +394,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::CopyOut(int l) {
   const Patch &patch = level(l).patch;
 
   PetscFunctionBegin;
-  if (!std::is_same<T, S>::value && in_vectors(l))
-    PetscCall(Copy(patch, x_at(l), patch, x_, patch));
+  if (!std::is_same<T, S>::value && in_vectors(l)) PetscCall(Copy(patch, x_at(l), patch, x_, patch));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

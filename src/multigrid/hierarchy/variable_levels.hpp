@@ -43,16 +43,6 @@ struct FindDifferences {
 
 } // namespace point
 
-template <class Part> GridCoarsening Hierarchy<Part>::coarsening_of(int l) const {
-  GridCoarsening coarsening;
-  coarsening.patch = level(l).patch;
-  for (int a = 0; a < 3; a++) {
-    coarsening.axis[a] = level(l).to_next[a];
-    coarsening.coarse_N[a] = level(l + 1).patch.N[a];
-  }
-  return coarsening;
-}
-
 template <class Part> Box Hierarchy<Part>::grown(const Level &at) const {
   Box box = at.patch.all();
   for (int a = 0; a < 3; a++) {

@@ -5,18 +5,6 @@
 
 namespace shellac {
 
-PetscErrorCode SystemHierarchy::Exchange(Level &at, const T *u, Field<T> *field) {
-  PetscFunctionBegin;
-  *field = {};
-  field->u = u;
-  if (!at.whole) {
-    PetscCall(at.transfer_halo.Begin(u, memory_));
-    PetscCall(at.transfer_halo.End());
-    *field = at.transfer_halo.field();
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode SystemHierarchy::RowsToApply(int l, CapturedStencil **op) {
   Level           &at = level(l);
   StencilMat      *context;
@@ -71,7 +59,7 @@ PetscErrorCode SystemHierarchy::ProlongFrom(int l, bool add) {
   Prolong prolong = {at.transfers, next.patch, {}, add, x(l)};
 
   PetscFunctionBegin;
-  PetscCall(Exchange(next, x(l + 1), &prolong.e));
+  PetscCall(Exchange(next, next.transfer_halo, x(l + 1), &prolong.e));
   PetscCall(at.prolongation.Get(memory_, &prolong.of.weights));
   PetscCall(for_each_run(memory_, at.patch.all(), prolong));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,7 +73,7 @@ PetscErrorCode SystemHierarchy::RestrictTo(int l, const T *r) {
   Restrict   restriction = {at.transfers, at.target, {}, gathers ? at.part.at(memory_) : whole};
 
   PetscFunctionBegin;
-  PetscCall(Exchange(at, r, &restriction.r));
+  PetscCall(Exchange(at, at.transfer_halo, r, &restriction.r));
   PetscCall(at.prolongation.Get(memory_, &restriction.of.weights));
   PetscCall(for_each_coarse_run(memory_, at.transfers.coarsening, at.target, restriction));
   if (gathers) PetscCall(gather_parts(memory_, at.target_grid, at.patch.dof, restriction.b, whole));

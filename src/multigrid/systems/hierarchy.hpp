@@ -19,7 +19,7 @@ class SystemHierarchy final : public Multigrid {
     Grid                             grid; // of this rank's part
     bool                             whole = false;
     bool                             relaxed = false; // the last level, by steps alone: see relaxations()
-    CapturedStencil                 *op = nullptr; // own's, or the matrix'
+    CapturedStencil                 *op = nullptr;    // own's, or the matrix'
     std::unique_ptr<CapturedStencil> own;
     std::unique_ptr<CapturedStencil> transposed;                // of own; null until it is asked for
     Halo                             own_halo, *halo = nullptr; // of products, likewise
@@ -52,7 +52,7 @@ public:
   PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *equal, bool *failed) override;
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm, InRow row) override;
-  PetscErrorCode          LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, comm_, norms); }
+  PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, comm_, norms); }
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
   bool                    may_amplify() const override { return options_.full || cycle() != Cycle::V; }
@@ -102,7 +102,6 @@ private:
   PetscErrorCode Apply(int l, Form form, const T *b, const T *x, T *y);
   PetscErrorCode ProlongFrom(int l, bool add);
   PetscErrorCode RestrictTo(int l, const T *r);
-  PetscErrorCode Exchange(Level &at, const T *u, Field<T> *field);
 
   Mat                                 matrix_ = NULL;
   std::vector<std::unique_ptr<Level>> levels_, before_;                    // before_: of the last set-up, during one

@@ -231,13 +231,10 @@ PetscErrorCode SystemHierarchy::SetWeights(int l, Halo *halo, const SystemRows &
   const PetscReal       *values;
 
   PetscFunctionBegin;
-  set.coarsening.patch = at.patch;
+  set.coarsening = coarsening_between(at.patch, at.to_next, at.target);
   set.coarsening.patch.dof = 1;
-  for (int a = 0; a < 3; a++) {
-    set.coarsening.axis[a] = at.to_next[a];
-    set.coarsening.coarse_N[a] = at.target.N[a];
-    for (const auto &weights : at.to_next[a].prolong) all.insert(all.end(), weights.begin(), weights.end());
-  }
+  for (const Coarsening &axis : at.to_next)
+    for (const auto &weights : axis.prolong) all.insert(all.end(), weights.begin(), weights.end());
   along.change() = all;
   PetscCall(along.Get(set_up_memory_, &values));
   for (int a = 0; a < 3; a++) set.along[a] = values, values += 2 * at.grid.N[a];
