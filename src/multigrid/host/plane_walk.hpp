@@ -45,10 +45,10 @@ private:
     const PetscInt corner = c[0] + (level_.coarsens[0] ? 2 : 1) * (c[1] + (level_.coarsens[1] ? 2 : 1) * c[2]);
     return at(of + (size_t)corner * grown_points(), first_column_, m, k);
   }
-  // Calls f with constants: how many rows a transfer takes, one of `counts`; and whether the first axis is coarsened.
-  template <int... counts, class Function> static void with_rows(int count, bool coarsened, const Function &f) {
-    const auto known = [&](auto rows) {
-      if (count == decltype(rows)::value) coarsened ? f(rows, std::true_type()) : f(rows, std::false_type());
+  // Calls f with constants: a count, one of `counts`, and a flag.
+  template <int... counts, class Function> static void with_constants(int count, bool flag, const Function &f) {
+    const auto known = [&](auto constant) {
+      if (count == decltype(constant)::value) flag ? f(constant, std::true_type()) : f(constant, std::false_type());
     };
     (known(std::integral_constant<int, counts>()), ...);
   }
@@ -251,25 +251,9 @@ void PlaneWalk<Level>::couple(const PlaneRing<T> &u, Range rows, PetscInt k, con
     of.c[n] = coefficients + coupling.at;
     of.there[n] = around.row[coupling.slow + 1][coupling.across + 1] + coupling.along;
   }
-  const auto run = [&](auto couplings) {
-    constexpr int all = decltype(couplings)::value;
-    if (omega)
-      row::couple<all, true>(of);
-    else
-      row::couple<all, false>(of);
-  };
-  switch (count) { // all counts that stars and boxes have
-  case 2:
-    return run(std::integral_constant<int, 2>());
-  case 4:
-    return run(std::integral_constant<int, 4>());
-  case 6:
-    return run(std::integral_constant<int, 6>());
-  case 8:
-    return run(std::integral_constant<int, 8>());
-  default:
-    return run(std::integral_constant<int, 26>());
-  }
+  with_constants<2, 4, 6, 8, 26>(count, omega, [&](auto couplings, auto smooths) { // that stars and boxes have
+    row::couple<decltype(couplings)::value, decltype(smooths)::value>(of);
+  });
 }
 
 // The plane k of the values that the walk starts from; beyond the patch those of the guess.
@@ -319,7 +303,7 @@ template <class Level> void PlaneWalk<Level>::correct_plane(PetscInt k, Plane<T>
         for (int y = 0; y < sources; y++)
           of.add(e_.at(K + z).row(J + y), weights(level_.weights, 0, y, z, m, k),
                  coarsens ? weights(level_.weights, 1, y, z, m, k) : nullptr);
-      with_rows<1, 2, 4>(of.count, coarsens, [&](auto rows_known, auto known) {
+      with_constants<1, 2, 4>(of.count, coarsens, [&](auto rows_known, auto known) {
         row::interpolate<decltype(rows_known)::value, decltype(known)::value>(of, columns, fine);
       });
     } else {
@@ -422,7 +406,7 @@ template <class Level> void PlaneWalk<Level>::restrict_plane(PetscInt K) {
           };
           of.add(r_.at(k + z).row(m + y) + first, weights(0), coarsens ? weights(1) : nullptr);
         }
-      with_rows<1, 3, 9>(of.count, coarsens, [&](auto rows_known, auto known) {
+      with_constants<1, 3, 9>(of.count, coarsens, [&](auto rows_known, auto known) {
         row::weigh<decltype(rows_known)::value, decltype(known)::value>(of, columns + coarsens, lower, upper);
       });
       if (coarsens) row::collect(lower, upper, n, sum);
