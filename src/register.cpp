@@ -3,6 +3,7 @@
 #include "burgers/types.hpp"
 #include "device/petsc.hpp"
 #include "equations/types.hpp"
+#include "krylov/types.hpp"
 #include "multigrid/types.hpp"
 #include "release.hpp"
 #include "shellac.h"
@@ -51,6 +52,7 @@ PetscErrorCode ShellacInitializePackage(void) {
   PetscCall(PCRegister(PCASSEMBLED, shellac::PCCreate_Assembled));
   PetscCall(PCRegister(PCSTENCILMG, shellac::PCCreate_StencilMG));
   PetscCall(PCRegister(PCKERNELSUM, shellac::PCCreate_KernelSum));
+  PetscCall(KSPRegister(KSPFUSEDCG, shellac::KSPCreate_FusedCG));
   PetscCall(TSRegister(TSBURGERSFUSED, shellac::TSCreate_BurgersFused));
   PetscCall(PetscClassIdRegister("Shellac", &classid));
   PetscCall(shellac::BurgersRegisterEvents(classid));

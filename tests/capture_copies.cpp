@@ -68,8 +68,9 @@ TEST_CASE("operations on coefficients on the GPU copy none of them", "[capture][
     }
 }
 
-// Sets the entries' values three times; the form is found again at the last, in one wait.
-static void check_one_wait(const Lattice &l, const Entries &list, const char *form, InsertMode mode) {
+// Sets the entries' values three times; the form is found again at the last: rows of known kinds in one wait, arrays in
+// three, which also look for slots of zeros and for few kinds.
+static void check_waits(const Lattice &l, const Entries &list, const char *form, InsertMode mode) {
   Twins              t(l, VECCUDA);
   Vector             v = device_copy(list.values);
   const PetscScalar *array;
@@ -82,12 +83,12 @@ static void check_one_wait(const Lattice &l, const Entries &list, const char *fo
   CHECK(before.find(std::string("form ") + form) != std::string::npos);
   const Copied again = copied([&] { OK(MatSetValuesCOO(t.A, array, mode)); });
   CHECK(again.bytes <= little(l));
-  CHECK(again.times_to_host <= 1);
+  CHECK(again.times_to_host <= (std::string(form) == "arrays" ? 3 : 1));
   CHECK(view(t.A, PETSC_VIEWER_ASCII_INFO) == before);
   OK(VecRestoreArrayReadAndMemType(v, &array));
 }
 
-TEST_CASE("assembly on the GPU copies no coefficients, and waits once", "[capture][coo][device]") {
+TEST_CASE("assembly on the GPU copies no coefficients, and hardly waits", "[capture][coo][device]") {
   if (skips(no_gpu(false) || rank_count() > 1)) return;
   OK(PetscLogDefaultBegin());
   for (PetscInt dof : {1, 3})
@@ -96,12 +97,12 @@ TEST_CASE("assembly on the GPU copies no coefficients, and waits once", "[captur
       Twins         t(l, VECCUDA);
       for (Form form : forms_of_storage) {
         INFO(name_of(form) << ", dof " << dof << (mode == ADD_VALUES ? ", added" : ""));
-        check_one_wait(l, list_entries(t.da, random_fill(l, form, 1), Listing::rows), name_of(form), mode);
+        check_waits(l, list_entries(t.da, random_fill(l, form, 1), Listing::rows), name_of(form), mode);
       }
       INFO("many kinds of rows, of which a sample has few, dof " << dof << (mode == ADD_VALUES ? ", added" : ""));
       Entries list = list_entries(t.da, random_fill(l, Form::constant, 1), Listing::rows);
       for (size_t k = 0; k < list.values.size() / 5; k++) list.values[k] *= 1 + 1e-3 * (double)k;
-      check_one_wait(l, list, name_of(Form::arrays), mode);
+      check_waits(l, list, name_of(Form::arrays), mode);
     }
 }
 

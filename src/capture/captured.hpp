@@ -277,6 +277,9 @@ public:
   bool            stores_zeros() const override { return op_.explicit_zeros_; }
   void            values(const PetscInt p[3], PetscInt points, T *values) const override;
   const CapturedCoefficients<T> &coefficients() const { return a_; }
+  // Whether all rows are those of one star, but for what those at ends have more on their diagonal and no arm beyond; and no
+  // row meets another rank's points or goes around an axis.
+  bool is_whole_star(ConstantStar<T> *star, StarDiagonal<T> *at_ends) const;
   // It is made by the first product, and brings what it reads to that product's memory.
   using MakeProduct = std::function<PetscErrorCode(std::unique_ptr<const InteriorProduct> *)>;
   void SetInteriorProduct(MakeProduct make) { make_product_ = std::move(make); }
@@ -298,7 +301,7 @@ private:
   // Inner points and those up to an end of the first axis, if these lack an arm there and else are alike; of a star they may
   // have at_end more on their diagonal.
   void extend_to_ends(Box *inside, T at_end[2]) const;
-  // The same for the ends of all axes in 3-D, or none: see AllEnds.
+  // The same for the ends of all axes, or none: see AllEnds.
   bool           extend_to_all_ends(Box *inside) const;
   EndDiagonal<T> diagonal_at_ends(const Box &inner) const;
   bool           rows_are_alike(const Box &inner, const EndDiagonal<T> &diagonal) const;

@@ -163,7 +163,8 @@ bool PreparedCapture::rows_are_alike(const Box &inner, const EndDiagonal<T> &dia
   for (int a = 0; a < 3; a++) {
     all.lo[a] = patch.neighbour[a][LOWER] ? inner.lo[a] : 0;
     all.hi[a] = patch.neighbour[a][UPPER] ? inner.hi[a] : patch.size[a];
-    if (patch.size[a] < 2 || inner.lo[a] - all.lo[a] > deepest || all.hi[a] - inner.hi[a] > deepest) return false;
+    if (a < op_.arms_->dim() && patch.size[a] < 2) return false;
+    if (inner.lo[a] - all.lo[a] > deepest || all.hi[a] - inner.hi[a] > deepest) return false;
   }
   return holds_around(inner, all, [&](const PetscInt *p) {
     const T *other = row_on_host(p);
@@ -196,6 +197,17 @@ bool PreparedCapture::extend_to_all_ends(Box *inside) const {
     if (!op_.patch_.neighbour[a][LOWER]) inside->lo[a] = 0;
     if (!op_.patch_.neighbour[a][UPPER]) inside->hi[a] = op_.patch_.size[a];
   }
+  return true;
+}
+
+bool PreparedCapture::is_whole_star(ConstantStar<T> *star, StarDiagonal<T> *at_ends) const {
+  Box inside = inner();
+  if (op_.shape_ != 1 || op_.storage_ != Storage::constant || make_product_ || !inside.points()) return false;
+  for (int a = 0; a < 3; a++)
+    if (op_.patch_.neighbour[a][LOWER] || op_.patch_.neighbour[a][UPPER]) return false;
+  *star = this->star(row_on_host(inside.lo));
+  if (!extend_to_all_ends(&inside)) return false;
+  *at_ends = op_.ends_.sums;
   return true;
 }
 

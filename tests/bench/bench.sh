@@ -2,7 +2,7 @@
 # Runs the benchmarks that the figures of the manual come from, each under its command.
 #
 # usage: bench.sh [-cuda] [PART ...] [-- PETSc options]      (all parts by default, with -cuda all but iterations and solves)
-#   parts: operators captured multigrid iterations sums solves burgers equations tutorials
+#   parts: operators captured multigrid krylov iterations sums solves burgers equations tutorials
 #   -cuda: on the GPU, with the sizes of the manual's tables; else on the host, with small ones
 # Environment: RANKS    MPI ranks on the host             (2)
 #              MPIEXEC  what starts a program on n ranks  (mpiexec)
@@ -15,13 +15,13 @@ cuda= parts=
 while [ $# -gt 0 ]; do
   case $1 in
     -cuda) cuda=-cuda ;;
-    operators | captured | multigrid | iterations | sums | solves | burgers | equations | tutorials) parts+=" $1" ;;
+    operators | captured | multigrid | krylov | iterations | sums | solves | burgers | equations | tutorials) parts+=" $1" ;;
     --) shift && break ;;
     *) echo "bench.sh: '$1' is unknown; the script's first lines list the parts and options" >&2; exit 2 ;;
   esac
   shift
 done
-all='operators captured multigrid sums burgers equations tutorials'
+all='operators captured multigrid krylov sums burgers equations tutorials'
 [ "$cuda" ] || all+=' iterations solves' # tables that no GPU changes
 parts=${parts:-$all}
 options=("$@")
@@ -81,6 +81,15 @@ multigrid() {
     run "$ranks" shellac_bench_multigrid -sizes 511 -coefficients jumps -aij_max 511
     run "$ranks" shellac_bench_multigrid -dim 3 -sizes 65 -aij_max 65
     run "$ranks" shellac_bench_multigrid -dim 3 -sizes 65 -coefficients smooth -aij_max 65
+  fi
+}
+krylov() {
+  if [ "$cuda" ]; then
+    run 1 shellac_bench_krylov -dm_vec_type cuda -sizes 255,1023,2047,4095,8191 -pc jacobi
+    run 1 shellac_bench_krylov -dm_vec_type cuda -sizes 255,1023,4095 -pc stencilmg
+    run 1 shellac_bench_krylov -dm_vec_type cuda -dim 3 -sizes 127,255,400 -pc jacobi
+  else
+    run "$ranks" shellac_bench_krylov
   fi
 }
 iterations() {

@@ -1,6 +1,7 @@
 #pragma once
 // Hierarchy's cycles over all levels: from vectors to vectors, as one CUDA graph where that can be.
 
+#include "device/recording.hpp"
 #include "multigrid/hierarchy.hpp"
 
 namespace shellac {
@@ -142,21 +143,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool f
 }
 
 #if SHELLAC_CUDA
-// Makes a graph executable, which takes a fraction of the time if it is one of before whose kernels only get other
-// parameters. before: goes or becomes *exec; null for none
-inline cudaError_t make_executable(cudaGraph_t graph, cudaGraphExec_t before, cudaGraphExec_t *exec) {
-#if CUDART_VERSION >= 12000
-  cudaGraphExecUpdateResultInfo info;
-  if (before && cudaGraphExecUpdate(before, graph, &info) == cudaSuccess) {
-    *exec = before;
-    return cudaSuccess;
-  }
-  (void)cudaGetLastError();
-#endif
-  if (before) (void)cudaGraphExecDestroy(before);
-  return cudaGraphInstantiate(exec, graph, 0);
-}
-
 // The same as one graph, recorded when these arrays come for the first time.
 template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool full, bool *done) {
   cudaStream_t stream;
@@ -166,7 +152,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool
   for (const Graph &graph : graphs_)
     if (graph.b == b_ && graph.x == x_ && graph.is_like(wanted)) wanted.exec = graph.exec;
   if (!wanted.exec) {
-    cudaGraph_t     graph = nullptr;
     cudaGraphExec_t before = nullptr;
     const auto      take = [&](std::vector<Graph> *from, size_t n) {
       before = (*from)[n].exec;
@@ -176,31 +161,12 @@ template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool
     for (size_t n = 0; n < spare_graphs_.size() && !before; n++)
       if (spare_graphs_[n].is_like(wanted)) take(&spare_graphs_, n);
     if (!before && graphs_.size() == most_graphs) take(&graphs_, 0); // the oldest
-    cudaError_t    error = cudaSuccess;
-    PetscErrorCode code = PETSC_SUCCESS;
-    if (!recorder_) error = cudaStreamCreateWithFlags(&recorder_, cudaStreamNonBlocking);
-    if (!error) error = cudaStreamBeginCapture(recorder_, cudaStreamCaptureModeThreadLocal);
-    if (!error) {
-      const bool begun = begun_;
-      PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); // an error of its own comes again in a plain run
-      recording_stream = recorder_;
-      silent_ = true;
-      code = Run(from_x, full);
-      silent_ = false;
-      recording_stream = nullptr;
-      PetscCall(PetscPopErrorHandler());
-      error = cudaStreamEndCapture(recorder_, &graph);
-      if (!error && !code) {
-        error = make_executable(graph, before, &wanted.exec);
-        before = nullptr;
-      }
-      if (graph) (void)cudaGraphDestroy(graph);
-      begun_ = begun;
-    }
-    if (before) (void)cudaGraphExecDestroy(before);
-    if (error || code) { // what cannot be recorded can be run
-      PetscCall(PetscInfo(NULL, "No CUDA graph of a multigrid cycle: %s\n", cudaGetErrorString(error)));
-      (void)cudaGetLastError();
+    const bool begun = begun_;
+    silent_ = true;
+    PetscCall(record_graph(&recorder_, before, [&] { return Run(from_x, full); }, &wanted.exec));
+    silent_ = false;
+    begun_ = begun;
+    if (!wanted.exec) { // what cannot be recorded can be run
       options_.graph = false;
       PetscFunctionReturn(PETSC_SUCCESS);
     }

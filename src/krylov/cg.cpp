@@ -1,0 +1,366 @@
+// Conjugate gradients in few passes over the vectors. On the GPU of one rank, with a preconditioner that is diagonal,
+// iterations run ahead of the host, several as one CUDA graph; the host reads their norms behind them.
+
+#include "capture/captured.hpp"
+#include "device/recording.hpp"
+#include "krylov/solve.hpp"
+#include "stencil/mat.hpp"
+
+namespace shellac {
+
+PetscErrorCode Solve::FindMemory() {
+  Arrays             arrays;
+  const PetscScalar *array;
+  PetscInt           n;
+  int                on_host;
+
+  PetscFunctionBegin;
+  x_ = ksp_->vec_sol, b_ = ksp_->vec_rhs, r_ = ksp_->work[0], p_ = ksp_->work[1], w_ = ksp_->work[2];
+  PetscCall(PCGetOperators(ksp_->pc, &A_, NULL));
+  PetscCall(VecGetLocalSize(x_, &n));
+  n_ = (size_t)n;
+  for (Vec v : {b_, x_, r_, p_, w_}) PetscCall(arrays.Read(v, &array));
+  on_host = PetscMemTypeHost(arrays.memory());
+  PetscCall(arrays.Restore());
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp_), &ranks_));
+  memory_ = on_host ? PETSC_MEMTYPE_HOST : PETSC_MEMTYPE_DEVICE;
+  PetscCall(run_.Prepare(PetscObjectComm((PetscObject)ksp_), memory_, !on_host && ranks_ == 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether z = B r is a product with a diagonal; a null space is projected otherwise.
+PetscErrorCode Solve::FindPreconditioner() {
+  PetscBool    none, jacobi;
+  MatNullSpace space;
+  Mat          P;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCNONE, &none));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCJACOBI, &jacobi));
+  PetscCall(PCGetOperators(ksp_->pc, NULL, &P));
+  PetscCall(MatGetNullSpace(P, &space));
+  is_diagonal_ = (none || jacobi) && !space;
+  varies_ = false;
+  factor_ = 1;
+  if (!is_diagonal_ || none) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!cg_.diagonal) PetscCall(VecDuplicate(r_, &cg_.diagonal));
+  PetscCall(VecSet(w_, 1));
+  PetscCall(KSP_PCApply(ksp_, w_, cg_.diagonal));
+  varies_ = true;
+  if (PetscMemTypeDevice(memory_) && ranks_ == 1 && n_) { // where a pass without that array is faster
+    const PetscScalar *d;
+    run_.scalars = cg::Scalars();
+    PetscCall(run_.Send());
+    PetscCall(Pass([&](Arrays *arrays, const auto &run) {
+      PetscFunctionBegin;
+      PetscCall(arrays->Read(cg_.diagonal, &d));
+      PetscCall(run(cg::Compare{d}));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    PetscCall(run_.Fetch());
+    varies_ = run_.scalars.norm != 0;
+    if (!varies_) PetscCall(DeviceCopyToHost(&factor_, d, sizeof(factor_)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Solve::Start() {
+  const bool failed = ksp_->reason == KSP_DIVERGED_PC_FAILED; // perhaps on some ranks only; the first norm tells all
+
+  PetscFunctionBegin;
+  ksp_->its = 0;
+  run_.scalars = cg::Scalars();
+  run_.scalars.type = ksp_->normtype;
+  run_.scalars.most = PETSC_MAX_INT;
+  PetscCall(run_.Send());
+  if (!ksp_->guess_zero) PetscCall(KSP_MatMult(ksp_, A_, x_, w_));
+  if (failed) PetscCall(VecSet(w_, PETSC_INFINITY));
+  PetscCall(Pass([&](Arrays *arrays, const auto &run) {
+    cg::Begin pass = {NULL, NULL, {}, NULL, products(), is_diagonal_, is_diagonal_ || norm_of_r()};
+    PetscFunctionBegin;
+    PetscCall(arrays->Read(b_, &pass.b));
+    if (!ksp_->guess_zero || failed) PetscCall(arrays->Read(w_, &pass.Ax));
+    PetscCall(arrays->Write(r_, &pass.r));
+    PetscCall(Read(arrays, &pass.D));
+    PetscCall(run(pass));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Solve::Test() {
+  PetscFunctionBegin;
+  PetscCall(KSPLogResidualHistory(ksp_, ksp_->rnorm));
+  PetscCall(KSPMonitor(ksp_, ksp_->its, ksp_->rnorm));
+  PetscCall((*ksp_->converged)(ksp_, ksp_->its, ksp_->rnorm, &ksp_->reason, ksp_->cnvP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Solve::CheckStop() {
+  const cg::Scalars &s = run_.scalars;
+  const MPI_Comm     comm = PetscObjectComm((PetscObject)ksp_);
+
+  PetscFunctionBegin;
+  switch (s.stop) {
+  case cg::Scalars::not_finite:
+    KSPCheckDot(ksp_, s.curvature);
+    KSPCheckDot(ksp_, s.beta);
+    KSPCheckNorm(ksp_, s.norm);
+    break;
+  case cg::Scalars::no_residual:
+    ksp_->its = s.its + 1;
+    ksp_->reason = KSP_CONVERGED_ATOL;
+    break;
+  case cg::Scalars::indefinite_pc:
+    ksp_->its = s.its + 1;
+    ksp_->reason = KSP_DIVERGED_INDEFINITE_PC;
+    PetscCheck(!ksp_->errorifnotconverged, comm, PETSC_ERR_NOT_CONVERGED,
+               "Diverged due to an indefinite preconditioner");
+    break;
+  case cg::Scalars::indefinite_matrix:
+    ksp_->its = s.its + 1;
+    ksp_->reason = KSP_DIVERGED_INDEFINITE_MAT;
+    PetscCheck(!ksp_->errorifnotconverged, comm, PETSC_ERR_NOT_CONVERGED, "Diverged due to an indefinite matrix");
+    break;
+  default:
+    break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether a whole iteration takes two passes.
+PetscErrorCode Solve::FindStar() {
+  void (*view)(void) = NULL;
+  StencilMat                       *ours;
+  StencilOperator                  *which;
+  std::unique_ptr<PreparedOperator> prepared;
+  Arrays                            arrays;
+  const PetscScalar                *x;
+
+  PetscFunctionBegin;
+  is_star_ = false;
+  if (!is_diagonal_ || !PetscMemTypeDevice(memory_) || ranks_ > 1 || !n_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectQueryFunction((PetscObject)A_, "ShellacView_C", &view));
+  if (!view) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetReadyStencil(A_, &ours));
+  if (ours->bound_to_host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilGetOperator(ours, ksp_->transpose_solve, &which));
+  PetscCall(arrays.Read(x_, &x));
+  PetscCall(ours->Prepare(which, &arrays, &prepared));
+  const PreparedCapture *capture = dynamic_cast<const PreparedCapture *>(prepared.get());
+  is_star_ = capture && capture->is_whole_star(&star_.star, &star_.at_ends);
+  for (int a = 0; a < 3; a++) star_.size[a] = which->patch().size[a];
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The new p goes into w, and the two change places.
+PetscErrorCode Solve::IterateByStar() {
+  Arrays              arrays;
+  cg::DirectionOfStar direction = {{}, NULL, NULL, NULL, hermitian()};
+  cg::UpdateOfStar    pass = {{NULL, NULL, {}, NULL, NULL, products(), true, true}};
+
+  PetscFunctionBegin;
+  PetscCall(arrays.ReadWrite(r_, &pass.update.r));
+  PetscCall(arrays.ReadWrite(x_, &pass.update.x));
+  PetscCall(arrays.Read(p_, &direction.before));
+  PetscCall(arrays.Write(w_, &direction.p));
+  PetscCall(Read(&arrays, &direction.D));
+  direction.r = pass.update.r;
+  pass.update.D = direction.D;
+  pass.update.p = direction.p;
+  PetscCall(cg::run_star(&run_, star_, direction));
+  PetscCall(cg::run_star(&run_, star_, pass));
+  PetscCall(arrays.Restore());
+  std::swap(p_, w_);
+  PetscCall(log_flops(memory_, (direction.flops + pass.flops + 2 * (4.0 * dim_of_star() + 1)) * (PetscLogDouble)n_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// p, w = A p, x and r of an iteration; for a diagonal preconditioner all of it.
+PetscErrorCode Solve::Iterate() {
+  PetscFunctionBegin;
+  if (is_star_) {
+    PetscCall(IterateByStar());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Pass([&](Arrays *arrays, const auto &run) {
+    cg::Direction pass = {};
+    PetscFunctionBegin;
+    PetscCall(arrays->Read(is_diagonal_ ? r_ : w_, &pass.r)); // w has z
+    PetscCall(arrays->ReadWrite(p_, &pass.p));
+    if (is_diagonal_) PetscCall(Read(arrays, &pass.D));
+    PetscCall(run(pass));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(KSP_MatMult(ksp_, A_, p_, w_));
+  PetscCall(Pass([&](Arrays *arrays, const auto &run) {
+    cg::Curvature pass = {NULL, NULL, hermitian()};
+    PetscFunctionBegin;
+    PetscCall(arrays->Read(p_, &pass.p));
+    PetscCall(arrays->Read(w_, &pass.w));
+    PetscCall(run(pass));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(Pass([&](Arrays *arrays, const auto &run) {
+    cg::Update pass = {NULL, NULL, {}, NULL, NULL, products(), is_diagonal_, is_diagonal_ || norm_of_r()};
+    PetscFunctionBegin;
+    PetscCall(arrays->Read(p_, &pass.p));
+    PetscCall(arrays->Read(w_, &pass.w));
+    PetscCall(arrays->ReadWrite(x_, &pass.x));
+    PetscCall(arrays->ReadWrite(r_, &pass.r));
+    PetscCall(Read(arrays, &pass.D));
+    PetscCall(run(pass));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// z = B r, z·r and what the norm is of, into w.
+PetscErrorCode Solve::Precondition() {
+  PetscFunctionBegin;
+  PetscCall(KSP_PCApply(ksp_, r_, w_));
+  PetscCall(Pass([&](Arrays *arrays, const auto &run) {
+    cg::Inner pass = {NULL, NULL, products(), !norm_of_r()};
+    PetscFunctionBegin;
+    PetscCall(arrays->Read(w_, &pass.z));
+    PetscCall(arrays->Read(r_, &pass.r));
+    PetscCall(run(pass));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The host waits for the iteration.
+PetscErrorCode Solve::IterateAndTest() {
+  cg::Scalars &s = run_.scalars;
+
+  PetscFunctionBegin;
+  PetscCall(Iterate());
+  if (!is_diagonal_ && !norm_of_r()) PetscCall(Precondition());
+  PetscCall(run_.Fetch());
+  PetscCall(CheckStop());
+  if (ksp_->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  ksp_->its = s.its;
+  ksp_->rnorm = s.norm;
+  PetscCall(Test());
+  if (!ksp_->reason && s.stop == cg::Scalars::limit) ksp_->reason = KSP_DIVERGED_ITS;
+  if (!ksp_->reason && !is_diagonal_ && norm_of_r()) PetscCall(Precondition());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool Solve::may_run_ahead() const {
+  bool may = PetscMemTypeDevice(memory_) && ranks_ == 1 && is_diagonal_ && !ksp_->numbermonitors && ksp_->chknorm <= 0;
+#if PETSC_VERSION_GE(3, 20, 0)
+  may = may && ksp_->min_it <= 0;
+#endif
+  return may && (ksp_->converged == KSPConvergedDefault || ksp_->converged == KSPConvergedSkip);
+}
+
+#if SHELLAC_CUDA
+// Some iterations, and a copy of the scalars after them.
+PetscErrorCode Solve::Queue(int iterations, bool as_graph, int turn) {
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  if (as_graph) { // whose arrays are written once more, as far as PETSc knows
+    Arrays       arrays;
+    PetscScalar *array;
+    for (Vec v : {x_, r_, p_, w_}) PetscCall(arrays.ReadWrite(v, &array));
+    PetscCallCUDA(cudaGraphLaunch(cg_.ahead.graph, stream));
+    PetscCall(arrays.Restore());
+  } else
+    PetscCall(Iterate(iterations));
+  PetscCallCUDA(
+      cudaMemcpyAsync(cg_.ahead.seen[turn], run_.on_device(), sizeof(cg::Scalars), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaEventRecord(cg_.ahead.ready[turn], stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// While the host reads what some iterations have found, the next ones run.
+PetscErrorCode Solve::RunAhead() {
+  constexpr size_t most_points = 1 << 22; // of iterations that take less time than the host needs to queue them
+  const int        iterations = n_ <= most_points ? 8 : 1;
+  cg::Ahead       &ahead = cg_.ahead;
+  StencilMat      *ours = NULL;
+  PetscLogDouble   flops_before, flops_after;
+  void (*view)(void) = NULL;
+  bool as_graph = false;
+
+  PetscFunctionBegin;
+  PetscCall(ahead.Prepare());
+  PetscCall(PetscObjectQueryFunction((PetscObject)A_, "ShellacView_C", &view));
+  if (view) PetscCall(MatGetStencil(A_, &ours)); // other Mats have streams of their own
+  PetscCall(Queue(iterations, false, 0));
+  for (int turn = 0; !ksp_->reason; turn = 1 - turn) {
+    if (iterations > 1 && ours && !ours->bound_to_host && !as_graph) {
+      PetscCall(PetscGetFlops(&flops_before));
+      const cudaGraphExec_t before = ahead.graph;
+      ahead.graph = nullptr;
+      PetscCall(record_graph(
+          &ahead.recorder, before, [&] { return Iterate(iterations); }, &ahead.graph));
+      PetscCall(PetscGetFlops(&flops_after));
+      as_graph = ahead.graph;
+      if (!as_graph) ours = NULL;
+    } else if (as_graph)
+      PetscCall(PetscLogGpuFlops(flops_after - flops_before));
+    PetscCall(Queue(iterations, as_graph, 1 - turn));
+    PetscCallCUDA(cudaEventSynchronize(ahead.ready[turn]));
+    const cg::Scalars &seen = *ahead.seen[turn];
+    while (ksp_->its < seen.its && !ksp_->reason) {
+      ksp_->its++;
+      ksp_->rnorm = seen.norm_of[ksp_->its % cg::Scalars::norms];
+      if (ksp_->its == seen.its && seen.stop == cg::Scalars::not_finite)
+        break; // no test is asked of a norm that is none
+      PetscCall(Test());
+    }
+    if (ksp_->reason || seen.stop == cg::Scalars::none) continue;
+    run_.scalars = seen;
+    PetscCall(CheckStop());
+    if (!ksp_->reason && seen.stop == cg::Scalars::limit) ksp_->reason = KSP_DIVERGED_ITS;
+    if (ksp_->reason) continue;
+    if (is_star_ && seen.its % 2 != (p_ != ksp_->work[1])) std::swap(p_, w_); // as they were after that iteration
+    run_.scalars.stop = cg::Scalars::none; // the user's test goes on: it decides from here on
+    run_.scalars.reached_at = -1;
+    run_.scalars.diverged_at = PETSC_INFINITY;
+    PetscCall(run_.Send());
+    break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+PetscErrorCode Solve::RunAhead() {
+  return PETSC_SUCCESS;
+}
+#endif
+
+PetscErrorCode Solve::Run() {
+  cg::Scalars &s = run_.scalars;
+
+  PetscFunctionBegin;
+  PetscCall(FindMemory());
+  PetscCall(FindPreconditioner());
+  PetscCall(FindStar());
+  PetscCall(Start());
+  if (!is_diagonal_ && !norm_of_r()) PetscCall(Precondition());
+  PetscCall(run_.Fetch());
+  PetscCall(CheckStop());
+  if (ksp_->reason == KSP_DIVERGED_NANORINF || s.stop != cg::Scalars::none) PetscFunctionReturn(PETSC_SUCCESS);
+  ksp_->rnorm = s.norm;
+  PetscCall(Test());
+  if (ksp_->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool ahead = may_run_ahead();
+  s.most = PetscMax(ksp_->max_it, 1);
+  if (ahead && ksp_->converged == KSPConvergedDefault && ksp_->normtype != KSP_NORM_NONE) {
+    s.reached_at = ksp_->ttol;
+    if (ksp_->divtol > 0) s.diverged_at = ksp_->divtol * ksp_->rnorm0;
+  }
+  PetscCall(run_.Send());
+  if (!is_diagonal_ && norm_of_r()) PetscCall(Precondition());
+  if (ahead) PetscCall(RunAhead());
+  while (!ksp_->reason) PetscCall(IterateAndTest());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

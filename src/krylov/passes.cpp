@@ -1,0 +1,51 @@
+#include "krylov/passes.hpp"
+
+namespace shellac {
+namespace cg {
+
+Runner::~Runner() {
+  DeviceFree(on_device_);
+  DeviceFree(partial_);
+  DeviceFree(arrived_);
+}
+
+PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool on_gpu) {
+  PetscFunctionBegin;
+  PetscCall(check_backend(memory));
+  comm_ = comm;
+  memory_ = memory;
+  on_gpu_ = on_gpu;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory) && !on_device_) {
+    most_blocks_ = 8 * multiprocessors();
+    PetscCall(DeviceMalloc(sizeof(Scalars), (void **)&on_device_));
+    PetscCall(DeviceMalloc((size_t)most_blocks_ * Sums::count * sizeof(double), (void **)&partial_));
+    PetscCall(DeviceMalloc(sizeof(unsigned), (void **)&arrived_));
+    PetscCall(DeviceZero(arrived_, sizeof(unsigned)));
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Runner::Send() {
+  PetscFunctionBegin;
+  if (PetscMemTypeDevice(memory_)) PetscCall(DeviceCopyFromHost(on_device_, &scalars, sizeof(scalars)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Runner::Fetch() {
+  PetscFunctionBegin;
+  if (on_gpu_) PetscCall(DeviceCopyToHost(&scalars, on_device_, sizeof(scalars)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Runner::Complete(double to_sums) {
+  PetscFunctionBegin;
+  if (PetscMemTypeDevice(memory_)) PetscCall(DeviceCopyToHost(&scalars.sums, &on_device_->sums, sizeof(Sums)));
+  for (double &sum : scalars.sums.of) sum += to_sums;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, scalars.sums.of, Sums::count, MPI_DOUBLE, MPI_SUM, comm_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace cg
+} // namespace shellac

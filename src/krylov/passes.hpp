@@ -1,0 +1,302 @@
+#pragma once
+// The passes of conjugate gradients over vectors, and what runs them on the host or on the GPU.
+//
+// A pass has load(i), all that it reads at a place; store(i, values, sums), what it writes and adds up there; and
+// finish(scalars, sums), what follows from the sums, where it has any.
+
+#include "device/arrays.hpp"
+#include "device/chain.hpp"
+#include "device/stream.hpp"
+#include "device/warp.hpp"
+#include "krylov/scalars.hpp"
+
+namespace shellac {
+namespace cg { // other parts have passes and sums, too
+
+// The preconditioner z = D r: D is an array, or the same everywhere.
+struct Diagonal {
+  const PetscScalar *at = nullptr;
+  PetscScalar        all = 1;
+
+  SHELLAC_HD PetscScalar value(size_t i) const { return at ? at[i] : all; }
+};
+
+// How many values are not the first one.
+struct Compare {
+  static constexpr bool has_sums = true;
+  static constexpr int  flops = 0; // of a place
+  using Values = PetscScalar;
+  const PetscScalar *d;
+
+  SHELLAC_HD void        begin(const Scalars &) {}
+  SHELLAC_HD Values      load(size_t i) const { return d[i]; }
+  SHELLAC_HD void        store(size_t, Values v, Sums *sums) const { sums->of[2] += v != d[0]; }
+  SHELLAC_HD static void finish(Scalars *scalars, const Sums &sums) { scalars->norm = (PetscReal)sums.of[2]; }
+};
+
+// What z·r and norms are made of.
+struct Products {
+  bool            hermitian, of_z; // the norm is that of z, not of r
+  SHELLAC_HD void add(PetscScalar z, PetscScalar r, Sums *sums) const {
+    sums->add_product(z, r, hermitian);
+    sums->add_square(of_z ? z : r);
+  }
+};
+
+// r = b - Ax; z·r and the norm.
+struct Begin {
+  static constexpr bool has_sums = true;
+  static constexpr int  flops = 6; // of a place
+  struct Values {
+    PetscScalar b, Ax, d;
+  };
+  const PetscScalar *b, *Ax; // null: x = 0
+  Diagonal           D;
+  PetscScalar       *r;
+  Products           products;
+  bool               gives_beta, gives_norm;
+
+  SHELLAC_HD void   begin(const Scalars &) {}
+  SHELLAC_HD Values load(size_t i) const { return {b[i], Ax ? Ax[i] : PetscScalar(0), D.value(i)}; }
+  SHELLAC_HD void   store(size_t i, const Values &v, Sums *sums) const {
+      const PetscScalar residual = v.b - v.Ax;
+      r[i] = residual;
+      products.add(v.d * residual, residual, sums);
+  }
+  SHELLAC_HD void finish(Scalars *scalars, const Sums &sums) const {
+    if (gives_beta) scalars->take_beta(sums);
+    if (gives_norm) scalars->take_norm(sums);
+  }
+};
+
+// z·r and, where it is z's, the norm, for any preconditioner.
+struct Inner {
+  static constexpr bool has_sums = true;
+  static constexpr int  flops = 4; // of a place
+  struct Values {
+    PetscScalar z, r;
+  };
+  const PetscScalar *z, *r;
+  Products           products;
+  bool               gives_norm;
+
+  SHELLAC_HD void   begin(const Scalars &) {}
+  SHELLAC_HD Values load(size_t i) const { return {z[i], r[i]}; }
+  SHELLAC_HD void   store(size_t, const Values &v, Sums *sums) const { products.add(v.z, v.r, sums); }
+  SHELLAC_HD void   finish(Scalars *scalars, const Sums &sums) const {
+      scalars->take_beta(sums);
+      if (gives_norm) scalars->take_norm(sums);
+  }
+};
+
+// p = D r + ratio p.
+struct Direction {
+  static constexpr bool has_sums = false;
+  static constexpr int  flops = 3; // of a place
+  struct Values {
+    PetscScalar r, d, p;
+  };
+  const PetscScalar *r; // or z
+  Diagonal           D;
+  PetscScalar       *p;
+  PetscScalar        ratio = 0;
+
+  SHELLAC_HD void   begin(const Scalars &scalars) { ratio = scalars.ratio; }
+  SHELLAC_HD Values load(size_t i) const { return {r[i], D.value(i), ratio == PetscScalar(0) ? PetscScalar(0) : p[i]}; }
+  SHELLAC_HD void   store(size_t i, const Values &v, Sums *) const { p[i] = v.d * v.r + ratio * v.p; }
+  SHELLAC_HD static void finish(Scalars *, const Sums &) {}
+};
+
+// p·w for w = A p.
+struct Curvature {
+  static constexpr bool has_sums = true;
+  static constexpr int  flops = 2; // of a place
+  struct Values {
+    PetscScalar p, w;
+  };
+  const PetscScalar *p, *w;
+  bool               hermitian;
+
+  SHELLAC_HD void        begin(const Scalars &) {}
+  SHELLAC_HD Values      load(size_t i) const { return {p[i], w[i]}; }
+  SHELLAC_HD void        store(size_t, const Values &v, Sums *sums) const { sums->add_product(v.p, v.w, hermitian); }
+  SHELLAC_HD static void finish(Scalars *scalars, const Sums &sums) { scalars->take_curvature(sums); }
+};
+
+// x += alpha p, r -= alpha w; for a diagonal preconditioner z·r and the norm, otherwise r's norm.
+struct Update {
+  static constexpr bool has_sums = true;
+  static constexpr int  flops = 9; // of a place
+  struct Values {
+    PetscScalar x, p, r, w, d;
+  };
+  const PetscScalar *p, *w;
+  Diagonal           D;
+  PetscScalar       *x, *r;
+  Products           products;
+  bool               gives_beta, gives_norm;
+  PetscScalar        alpha = 0;
+
+  SHELLAC_HD void   begin(const Scalars &scalars) { alpha = scalars.alpha; }
+  SHELLAC_HD Values load(size_t i) const { return {x[i], p[i], r[i], w[i], D.value(i)}; }
+  SHELLAC_HD void   store(size_t i, const Values &v, Sums *sums) const {
+      const PetscScalar residual = v.r - alpha * v.w;
+      x[i] = v.x + alpha * v.p;
+      r[i] = residual;
+      products.add(v.d * residual, residual, sums);
+  }
+  SHELLAC_HD void finish(Scalars *scalars, const Sums &sums) const {
+    if (gives_beta) scalars->take_beta(sums);
+    if (gives_norm) scalars->take_norm(sums);
+  }
+};
+
+// ---- on the host
+
+constexpr int host_lanes = 4; // sums that one loop adds up, so that no addition waits for the one before
+
+template <class Pass> SHELLAC_WIDE void run_on_host(size_t n, Pass pass, Sums *sums) {
+  Sums   lanes[host_lanes];
+  size_t i = 0;
+  for (; i + host_lanes <= n; i += host_lanes) {
+    typename Pass::Values values[host_lanes];
+    for (int l = 0; l < host_lanes; l++) values[l] = pass.load(i + (size_t)l);
+    for (int l = 0; l < host_lanes; l++) pass.store(i + (size_t)l, values[l], &lanes[l]);
+  }
+  for (; i < n; i++) pass.store(i, pass.load(i), &lanes[0]);
+  for (const Sums &lane : lanes)
+    for (int s = 0; s < Sums::count; s++) sums->of[s] += lane.of[s];
+}
+
+// ---- on the GPU
+
+#if SHELLAC_CUDA
+namespace kernel {
+
+constexpr int threads_of_pass = 256, places_of_thread = 4;
+
+// The sums of all threads. partial: of each block. The last block that ends adds them up in their order and, where it may,
+// completes the scalars; otherwise the host reads the sums.
+template <class Pass>
+__device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Scalars *scalars, double *partial,
+                                         unsigned *arrived, bool completes) {
+  __shared__ double of_warps[Sums::count][threads_of_pass / 32];
+  __shared__ bool   is_last;
+  const int         lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  Sums              of_block;
+
+#pragma unroll
+  for (int s = 0; s < Sums::count; s++) of_block.of[s] = sum_of_block(mine.of[s], warp, lane, of_warps[s]);
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < Sums::count; s++) partial[Sums::count * blockIdx.x + s] = of_block.of[s];
+    __threadfence();
+    is_last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+#pragma unroll
+  for (int s = 0; s < Sums::count; s++) {
+    double sum = 0;
+    for (unsigned block = threadIdx.x; block < gridDim.x; block += threads_of_pass)
+      sum += __ldcg(&partial[Sums::count * block + s]);
+    of_block.of[s] = sum_of_block(sum, warp, lane, of_warps[s]);
+  }
+  if (threadIdx.x == 0) {
+    *arrived = 0;
+    if (completes)
+      pass.finish(scalars, of_block);
+    else
+      scalars->sums = of_block;
+  }
+}
+
+template <class Pass>
+__global__ void __launch_bounds__(threads_of_pass)
+    run_pass(size_t n, Pass pass, Scalars *scalars, double *partial, unsigned *arrived, bool completes) {
+  const size_t apart = (size_t)gridDim.x * threads_of_pass;
+
+  wait_for_kernel_before();
+  if (scalars->stop != Scalars::none) return;
+  pass.begin(*scalars);
+  Sums mine;
+  for (size_t first = blockIdx.x * (size_t)threads_of_pass + threadIdx.x; first < n;
+       first += places_of_thread * apart) {
+    typename Pass::Values values[places_of_thread];
+#pragma unroll
+    for (int m = 0; m < places_of_thread; m++)
+      if (first + m * apart < n) values[m] = pass.load(first + m * apart);
+#pragma unroll
+    for (int m = 0; m < places_of_thread; m++)
+      if (first + m * apart < n) pass.store(first + m * apart, values[m], &mine);
+  }
+  if constexpr (Pass::has_sums) complete(mine, pass, scalars, partial, arrived, completes);
+}
+
+} // namespace kernel
+#endif
+
+// Runs passes over the vectors of all ranks, and keeps the scalars where they are completed.
+class Runner {
+public:
+  ~Runner();
+  Scalars scalars; // on the host; on a GPU that completes them, as of the last Fetch()
+
+  // memory: of the vectors. on_gpu: the GPU completes the scalars, as it can for one rank
+  PetscErrorCode Prepare(MPI_Comm comm, PetscMemType memory, bool on_gpu);
+  PetscErrorCode Send();  // the scalars that the host has changed
+  PetscErrorCode Fetch(); // the host waits for all passes
+
+  // The arrays are in the memory of the vectors. to_sums: added to the sums of this rank
+  template <class Pass> PetscErrorCode Run(size_t n, const Pass &pass, double to_sums = 0) {
+    PetscFunctionBegin;
+    if (scalars.stop != Scalars::none && !on_gpu_) PetscFunctionReturn(PETSC_SUCCESS);
+    if (PetscMemTypeHost(memory_)) {
+      Pass with_scalars = pass;
+      with_scalars.begin(scalars);
+      scalars.sums = Sums();
+      run_on_host(n, with_scalars, &scalars.sums);
+    }
+#if SHELLAC_CUDA
+    else {
+      const PetscInt64 whole = (PetscInt64)kernel::threads_of_pass * kernel::places_of_thread;
+      const PetscInt64 blocks = PetscMax(PetscMin(((PetscInt64)n + whole - 1) / whole, most_blocks_), (PetscInt64)1);
+      PetscCall(launch_in_chain(kernel::run_pass<Pass>, blocks, kernel::threads_of_pass, 0, n, pass, on_device_,
+                                partial_, arrived_, on_gpu_));
+    }
+#endif
+    if (Pass::has_sums && !on_gpu_) {
+      PetscCall(Complete(to_sums));
+      pass.finish(&scalars, scalars.sums);
+      if (PetscMemTypeDevice(memory_)) PetscCall(Send());
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // For kernels of their own.
+  Scalars *on_device() {
+    return on_device_;
+  }
+  double *partial() {
+    return partial_;
+  }
+  unsigned *arrived() {
+    return arrived_;
+  }
+  PetscInt64 most_blocks() const {
+    return most_blocks_;
+  } // that have room for their sums
+
+private:
+  PetscErrorCode Complete(double to_sums); // sums of all ranks
+
+  MPI_Comm     comm_ = MPI_COMM_SELF;
+  PetscMemType memory_ = PETSC_MEMTYPE_HOST;
+  bool         on_gpu_ = false;
+  PetscInt64   most_blocks_ = 0;
+  Scalars     *on_device_ = nullptr;
+  double      *partial_ = nullptr;
+  unsigned    *arrived_ = nullptr;
+};
+
+} // namespace cg
+} // namespace shellac

@@ -1,0 +1,88 @@
+#pragma once
+// A solve by conjugate gradients, as cg.cpp does it for the KSP type of type.cpp.
+
+#include <petsc/private/kspimpl.h> // a KSP type has no public interface
+
+#include "krylov/ahead.hpp"
+#include "krylov/passes.hpp"
+#include "krylov/star.hpp"
+
+namespace shellac {
+
+struct FusedCG {
+  KSPCGType  type = PetscDefined(USE_COMPLEX) ? KSP_CG_HERMITIAN : KSP_CG_SYMMETRIC;
+  cg::Runner runner;
+  cg::Ahead  ahead;
+  Vec        diagonal = NULL; // of the preconditioner; null before it is needed
+};
+
+// One solve: the vectors and what is known of them.
+class Solve {
+public:
+  explicit Solve(KSP ksp) : ksp_(ksp), cg_(*static_cast<FusedCG *>(ksp->data)), run_(cg_.runner) {}
+  PetscErrorCode Run();
+
+private:
+  PetscErrorCode FindMemory();
+  PetscErrorCode FindPreconditioner();
+  PetscErrorCode FindStar();
+  PetscErrorCode Start();
+  PetscErrorCode IterateByStar();
+  PetscErrorCode Iterate(); // without waiting
+  PetscErrorCode Iterate(int iterations) {
+    PetscFunctionBegin;
+    for (int n = 0; n < iterations; n++) PetscCall(Iterate());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Precondition();
+  PetscErrorCode IterateAndTest();
+  PetscErrorCode RunAhead();
+  PetscErrorCode Queue(int iterations, bool as_graph, int turn);
+  PetscErrorCode Test();      // what the user's functions say of the norm
+  PetscErrorCode CheckStop(); // the reasons that no norm tells
+  bool           may_run_ahead() const;
+  int            dim_of_star() const { return star_.size[2] > 1 ? 3 : 2; }
+  bool           hermitian() const { return cg_.type == KSP_CG_HERMITIAN; }
+  bool           norm_of_r() const { return ksp_->normtype == KSP_NORM_UNPRECONDITIONED; }
+  cg::Products   products() const { return {hermitian(), !norm_of_r()}; }
+
+  // Runs a pass that make(arrays) makes of the vectors' arrays.
+  template <class Make> PetscErrorCode Pass(const Make &make, double to_sums = 0) {
+    Arrays arrays(PetscMemTypeHost(memory_) ? Arrays(PETSC_MEMTYPE_HOST) : Arrays());
+
+    PetscFunctionBegin;
+    PetscCall(make(&arrays, [&](const auto &pass) {
+      PetscFunctionBegin;
+      PetscCall(log_flops(memory_, (PetscLogDouble)pass.flops * (PetscLogDouble)n_));
+      PetscCheck(PetscMemTypeHost(arrays.memory()) == PetscMemTypeHost(memory_), PetscObjectComm((PetscObject)ksp_),
+                 PETSC_ERR_ARG_WRONGSTATE,
+                 "vectors moved between host and GPU during the solve; call VecBindToCPU() before it");
+      PetscCall(run_.Run(n_, pass, to_sums));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }));
+    PetscCall(arrays.Restore());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Read(Arrays *arrays, cg::Diagonal *D) {
+    PetscFunctionBegin;
+    *D = cg::Diagonal();
+    D->all = factor_;
+    if (varies_) PetscCall(arrays->Read(cg_.diagonal, &D->at));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  KSP           ksp_;
+  FusedCG      &cg_;
+  cg::Runner   &run_;
+  Mat           A_ = NULL;
+  Vec           x_ = NULL, b_ = NULL, r_ = NULL, p_ = NULL, w_ = NULL;
+  size_t        n_ = 0;
+  PetscMPIInt   ranks_ = 1;
+  PetscMemType  memory_ = PETSC_MEMTYPE_HOST;
+  bool          is_diagonal_ = false, varies_ = false; // the preconditioner; its diagonal
+  PetscScalar   factor_ = 1;                           // of a diagonal that does not vary
+  bool          is_star_ = false;
+  cg::WholeStar star_ = {};
+};
+
+} // namespace shellac
