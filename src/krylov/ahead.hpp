@@ -8,7 +8,7 @@ namespace cg {
 
 // Where the host reads what iterations that run ahead have found.
 struct Ahead {
-  Scalars *seen[2] = {nullptr, nullptr}; // by turns
+  Record *seen[2] = {nullptr, nullptr}; // by turns
 #if SHELLAC_CUDA
   cudaEvent_t     ready[2] = {nullptr, nullptr};
   cudaStream_t    recorder = nullptr;
@@ -19,7 +19,7 @@ struct Ahead {
     PetscFunctionBegin;
     for (int turn = 0; turn < 2; turn++) {
       if (seen[turn]) continue;
-      PetscCall(PinnedMalloc(sizeof(Scalars), (void **)&seen[turn]));
+      PetscCall(PinnedMalloc(sizeof(Record), (void **)&seen[turn]));
 #if SHELLAC_CUDA
       PetscCallCUDA(cudaEventCreateWithFlags(&ready[turn], cudaEventDisableTiming));
 #endif
@@ -28,7 +28,7 @@ struct Ahead {
   }
   ~Ahead() {
     if (seen[0]) (void)DeviceWait();
-    for (Scalars *scalars : seen) PinnedFree(scalars);
+    for (Record *record : seen) PinnedFree(record);
 #if SHELLAC_CUDA
     for (cudaEvent_t event : ready)
       if (event) (void)cudaEventDestroy(event);

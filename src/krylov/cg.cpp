@@ -148,7 +148,7 @@ PetscErrorCode Solve::FindStar() {
   PetscCall(arrays.Read(x_, &x));
   PetscCall(ours->Prepare(which, &arrays, &prepared));
   const PreparedCapture *capture = dynamic_cast<const PreparedCapture *>(prepared.get());
-  is_star_ = capture && capture->is_whole_star(&star_.star, &star_.at_ends);
+  is_star_ = capture && which->patch().size[2] == 1 && capture->is_whole_star(&star_.star, &star_.at_ends);
   for (int a = 0; a < 3; a++) star_.size[a] = which->patch().size[a];
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -166,6 +166,7 @@ PetscErrorCode Solve::IterateByStar() {
   PetscCall(arrays.Read(p_, &direction.before));
   PetscCall(arrays.Write(w_, &direction.p));
   PetscCall(Read(&arrays, &direction.D));
+  PetscCall(CheckMemory(arrays));
   direction.r = pass.update.r;
   pass.update.D = direction.D;
   pass.update.p = direction.p;
@@ -173,7 +174,7 @@ PetscErrorCode Solve::IterateByStar() {
   PetscCall(cg::run_star(&run_, star_, pass));
   PetscCall(arrays.Restore());
   std::swap(p_, w_);
-  PetscCall(log_flops(memory_, (direction.flops + pass.flops + 2 * (4.0 * dim_of_star() + 1)) * (PetscLogDouble)n_));
+  PetscCall(log_flops(memory_, (direction.flops + pass.flops + 2 * 9.0) * (PetscLogDouble)n_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -273,7 +274,7 @@ PetscErrorCode Solve::Queue(int iterations, bool as_graph, int turn) {
   } else
     PetscCall(Iterate(iterations));
   PetscCallCUDA(
-      cudaMemcpyAsync(cg_.ahead.seen[turn], run_.on_device(), sizeof(cg::Scalars), cudaMemcpyDeviceToHost, stream));
+      cudaMemcpyAsync(cg_.ahead.seen[turn], run_.on_device(), sizeof(cg::Record), cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaEventRecord(cg_.ahead.ready[turn], stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -307,10 +308,11 @@ PetscErrorCode Solve::RunAhead() {
       PetscCall(PetscLogGpuFlops(flops_after - flops_before));
     PetscCall(Queue(iterations, as_graph, 1 - turn));
     PetscCallCUDA(cudaEventSynchronize(ahead.ready[turn]));
-    const cg::Scalars &seen = *ahead.seen[turn];
+    const cg::Record  &record = *ahead.seen[turn];
+    const cg::Scalars &seen = record.scalars;
     while (ksp_->its < seen.its && !ksp_->reason) {
       ksp_->its++;
-      ksp_->rnorm = seen.norm_of[ksp_->its % cg::Scalars::norms];
+      ksp_->rnorm = record.norm_of[ksp_->its % cg::Record::size];
       if (ksp_->its == seen.its && seen.stop == cg::Scalars::not_finite)
         break; // no test is asked of a norm that is none
       PetscCall(Test());
@@ -320,12 +322,8 @@ PetscErrorCode Solve::RunAhead() {
     PetscCall(CheckStop());
     if (!ksp_->reason && seen.stop == cg::Scalars::limit) ksp_->reason = KSP_DIVERGED_ITS;
     if (ksp_->reason) continue;
-    if (is_star_ && seen.its % 2 != (p_ != ksp_->work[1])) std::swap(p_, w_); // as they were after that iteration
-    run_.scalars.stop = cg::Scalars::none; // the user's test goes on: it decides from here on
-    run_.scalars.reached_at = -1;
-    run_.scalars.diverged_at = PETSC_INFINITY;
-    PetscCall(run_.Send());
-    break;
+    SETERRQ(PetscObjectComm((PetscObject)ksp_), PETSC_ERR_ARG_WRONGSTATE,
+            "the tolerances changed during the solve; change them before it");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

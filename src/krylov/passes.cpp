@@ -18,7 +18,7 @@ PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool on_gpu) 
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory) && !on_device_) {
     most_blocks_ = 8 * multiprocessors();
-    PetscCall(DeviceMalloc(sizeof(Scalars), (void **)&on_device_));
+    PetscCall(DeviceMalloc(sizeof(Record), (void **)&on_device_));
     PetscCall(DeviceMalloc((size_t)most_blocks_ * Sums::count * sizeof(double), (void **)&partial_));
     PetscCall(DeviceMalloc(sizeof(unsigned), (void **)&arrived_));
     PetscCall(DeviceZero(arrived_, sizeof(unsigned)));
@@ -29,21 +29,20 @@ PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool on_gpu) 
 
 PetscErrorCode Runner::Send() {
   PetscFunctionBegin;
-  if (PetscMemTypeDevice(memory_)) PetscCall(DeviceCopyFromHost(on_device_, &scalars, sizeof(scalars)));
+  if (PetscMemTypeDevice(memory_)) PetscCall(DeviceCopyFromHost(&on_device_->scalars, &scalars, sizeof(scalars)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Runner::Fetch() {
   PetscFunctionBegin;
-  if (on_gpu_) PetscCall(DeviceCopyToHost(&scalars, on_device_, sizeof(scalars)));
+  if (on_gpu_) PetscCall(DeviceCopyToHost(&scalars, &on_device_->scalars, sizeof(scalars)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Runner::Complete(double to_sums) {
+PetscErrorCode Runner::AddRanks() {
   PetscFunctionBegin;
-  if (PetscMemTypeDevice(memory_)) PetscCall(DeviceCopyToHost(&scalars.sums, &on_device_->sums, sizeof(Sums)));
-  for (double &sum : scalars.sums.of) sum += to_sums;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, scalars.sums.of, Sums::count, MPI_DOUBLE, MPI_SUM, comm_));
+  if (PetscMemTypeDevice(memory_)) PetscCall(DeviceCopyToHost(&sums_, &on_device_->sums, sizeof(sums_)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums_.of, Sums::count, MPI_DOUBLE, MPI_SUM, comm_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -178,7 +178,7 @@ constexpr int threads_of_pass = 256, places_of_thread = 4;
 // The sums of all threads. partial: of each block. The last block that ends adds them up in their order and, where it may,
 // completes the scalars; otherwise the host reads the sums.
 template <class Pass>
-__device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Scalars *scalars, double *partial,
+__device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Record *record, double *partial,
                                          unsigned *arrived, bool completes) {
   __shared__ double of_warps[Sums::count][threads_of_pass / 32];
   __shared__ bool   is_last;
@@ -195,6 +195,7 @@ __device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Sca
   __syncthreads();
   if (!is_last) return;
   __threadfence();
+  Scalars scalars = record->scalars; // read while the sums are
 #pragma unroll
   for (int s = 0; s < Sums::count; s++) {
     double sum = 0;
@@ -204,21 +205,23 @@ __device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Sca
   }
   if (threadIdx.x == 0) {
     *arrived = 0;
-    if (completes)
-      pass.finish(scalars, of_block);
-    else
-      scalars->sums = of_block;
+    if (completes) {
+      pass.finish(&scalars, of_block);
+      record->scalars = scalars;
+      record->norm_of[scalars.its % Record::size] = scalars.norm;
+    } else
+      record->sums = of_block;
   }
 }
 
 template <class Pass>
 __global__ void __launch_bounds__(threads_of_pass)
-    run_pass(size_t n, Pass pass, Scalars *scalars, double *partial, unsigned *arrived, bool completes) {
+    run_pass(size_t n, Pass pass, Record *record, double *partial, unsigned *arrived, bool completes) {
   const size_t apart = (size_t)gridDim.x * threads_of_pass;
 
   wait_for_kernel_before();
-  if (scalars->stop != Scalars::none) return;
-  pass.begin(*scalars);
+  if (record->scalars.stop != Scalars::none) return;
+  pass.begin(record->scalars);
   Sums mine;
   for (size_t first = blockIdx.x * (size_t)threads_of_pass + threadIdx.x; first < n;
        first += places_of_thread * apart) {
@@ -230,7 +233,7 @@ __global__ void __launch_bounds__(threads_of_pass)
     for (int m = 0; m < places_of_thread; m++)
       if (first + m * apart < n) pass.store(first + m * apart, values[m], &mine);
   }
-  if constexpr (Pass::has_sums) complete(mine, pass, scalars, partial, arrived, completes);
+  if constexpr (Pass::has_sums) complete(mine, pass, record, partial, arrived, completes);
 }
 
 } // namespace kernel
@@ -247,15 +250,15 @@ public:
   PetscErrorCode Send();  // the scalars that the host has changed
   PetscErrorCode Fetch(); // the host waits for all passes
 
-  // The arrays are in the memory of the vectors. to_sums: added to the sums of this rank
-  template <class Pass> PetscErrorCode Run(size_t n, const Pass &pass, double to_sums = 0) {
+  // The arrays are in the memory of the vectors.
+  template <class Pass> PetscErrorCode Run(size_t n, const Pass &pass) {
     PetscFunctionBegin;
     if (scalars.stop != Scalars::none && !on_gpu_) PetscFunctionReturn(PETSC_SUCCESS);
     if (PetscMemTypeHost(memory_)) {
       Pass with_scalars = pass;
       with_scalars.begin(scalars);
-      scalars.sums = Sums();
-      run_on_host(n, with_scalars, &scalars.sums);
+      sums_ = Sums();
+      run_on_host(n, with_scalars, &sums_);
     }
 #if SHELLAC_CUDA
     else {
@@ -266,14 +269,14 @@ public:
     }
 #endif
     if (Pass::has_sums && !on_gpu_) {
-      PetscCall(Complete(to_sums));
-      pass.finish(&scalars, scalars.sums);
+      PetscCall(AddRanks());
+      pass.finish(&scalars, sums_);
       if (PetscMemTypeDevice(memory_)) PetscCall(Send());
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // For kernels of their own.
-  Scalars *on_device() {
+  Record *on_device() {
     return on_device_;
   }
   double *partial() {
@@ -287,13 +290,14 @@ public:
   } // that have room for their sums
 
 private:
-  PetscErrorCode Complete(double to_sums); // sums of all ranks
+  PetscErrorCode AddRanks(); // the sums of all
 
   MPI_Comm     comm_ = MPI_COMM_SELF;
   PetscMemType memory_ = PETSC_MEMTYPE_HOST;
   bool         on_gpu_ = false;
   PetscInt64   most_blocks_ = 0;
-  Scalars     *on_device_ = nullptr;
+  Record      *on_device_ = nullptr;
+  Sums         sums_; // of the last pass
   double      *partial_ = nullptr;
   unsigned    *arrived_ = nullptr;
 };

@@ -35,16 +35,14 @@ struct Sums {
 // PETSc's KSPCG: r = b - A x, z = B r for the preconditioner B.
 struct Scalars {
   enum Stop { none, reached, limit, no_residual, indefinite_pc, indefinite_matrix, not_finite };
-  static constexpr int norms = 64; // kept of so many iterations
 
   PetscScalar beta = 0;        // z·r
   PetscScalar beta_before = 0; // of the iteration before
   PetscScalar curvature = 0;   // p·Ap
   PetscScalar alpha = 0, ratio = 0;
-  PetscReal   norm = 0, norm_of[norms] = {}; // of the iteration n: norm_of[n % norms]
+  PetscReal   norm = 0;
   PetscInt    its = 0;
   Stop        stop = none; // passes do nothing then
-  Sums        sums;        // of the last pass, where the host completes them
 
   // given: by the host
   KSPNormType type = KSP_NORM_NONE;
@@ -75,7 +73,6 @@ struct Scalars {
     norm = type == KSP_NORM_NONE      ? PetscReal(0)
            : type == KSP_NORM_NATURAL ? PetscSqrtReal(PetscAbsScalar(of_pass.product()))
                                       : (PetscReal)sqrt(of_pass.of[2]);
-    norm_of[its % norms] = norm;
     if (!is_finite(norm))
       stop = not_finite;
     else if (norm <= reached_at || norm >= diverged_at)
@@ -86,6 +83,15 @@ struct Scalars {
 
 private:
   SHELLAC_HD static bool is_finite(PetscReal value) { return value - value == 0; }
+};
+
+// With the norms of the last iterations.
+struct Record {
+  static constexpr int size = 64;
+
+  Scalars   scalars;
+  Sums      sums;               // of the last pass, where the host completes the scalars
+  PetscReal norm_of[size] = {}; // of the iteration n: norm_of[n % size]
 };
 
 } // namespace cg

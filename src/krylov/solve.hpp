@@ -41,23 +41,27 @@ private:
   PetscErrorCode Test();      // what the user's functions say of the norm
   PetscErrorCode CheckStop(); // the reasons that no norm tells
   bool           may_run_ahead() const;
-  int            dim_of_star() const { return star_.size[2] > 1 ? 3 : 2; }
   bool           hermitian() const { return cg_.type == KSP_CG_HERMITIAN; }
   bool           norm_of_r() const { return ksp_->normtype == KSP_NORM_UNPRECONDITIONED; }
   cg::Products   products() const { return {hermitian(), !norm_of_r()}; }
 
+  PetscErrorCode CheckMemory(const Arrays &arrays) const {
+    PetscFunctionBegin;
+    PetscCheck(PetscMemTypeHost(arrays.memory()) == PetscMemTypeHost(memory_), PetscObjectComm((PetscObject)ksp_),
+               PETSC_ERR_ARG_WRONGSTATE,
+               "vectors moved between host and GPU during the solve; call VecBindToCPU() before it");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   // Runs a pass that make(arrays) makes of the vectors' arrays.
-  template <class Make> PetscErrorCode Pass(const Make &make, double to_sums = 0) {
+  template <class Make> PetscErrorCode Pass(const Make &make) {
     Arrays arrays(PetscMemTypeHost(memory_) ? Arrays(PETSC_MEMTYPE_HOST) : Arrays());
 
     PetscFunctionBegin;
     PetscCall(make(&arrays, [&](const auto &pass) {
       PetscFunctionBegin;
       PetscCall(log_flops(memory_, (PetscLogDouble)pass.flops * (PetscLogDouble)n_));
-      PetscCheck(PetscMemTypeHost(arrays.memory()) == PetscMemTypeHost(memory_), PetscObjectComm((PetscObject)ksp_),
-                 PETSC_ERR_ARG_WRONGSTATE,
-                 "vectors moved between host and GPU during the solve; call VecBindToCPU() before it");
-      PetscCall(run_.Run(n_, pass, to_sums));
+      PetscCall(CheckMemory(arrays));
+      PetscCall(run_.Run(n_, pass));
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
     PetscCall(arrays.Restore());

@@ -1,6 +1,7 @@
 #pragma once
 // An iteration of conjugate gradients in two passes on the GPU of one rank, where all rows of the matrix are those of one
-// star: the product is computed twice in place of being stored. Vectors are read once and written once in each pass.
+// star in 1-D or 2-D: the product is computed twice in place of being stored. Vectors are read once and written once in
+// each pass. In 3-D, where this was measured to gain 7 %, passes.hpp serves.
 
 #include "capture/coefficients.hpp"
 #include "krylov/passes.hpp"
@@ -22,6 +23,7 @@ struct WholeStar {
 struct DirectionOfStar {
   static constexpr bool has_sums = true;
   static constexpr int  flops = 5;
+  static constexpr int  at_once = 3;            // blocks of a multiprocessor
   static constexpr bool lets_next_begin = true; // UpdateOfStar, which waits first
   struct Values {};
   Diagonal           D;
@@ -47,6 +49,7 @@ struct DirectionOfStar {
 struct UpdateOfStar {
   static constexpr bool has_sums = true;
   static constexpr int  flops = Update::flops;
+  static constexpr int  at_once = 4;
   static constexpr bool lets_next_begin = false; // whatever comes after it
   using Values = Update::Values;
   Update update;
@@ -65,103 +68,80 @@ struct UpdateOfStar {
 #if SHELLAC_CUDA
 namespace kernel {
 
-// A thread has some points along the slowest axis; a block so many along the first axis or, in 3-D, 32 x 8 of a plane. All
-// loads are under way before the first value is stored: the compiler cannot know what they are apart from.
-template <int dim> struct StarTile {
-  static constexpr int x = dim == 3 ? 32 : threads_of_pass, y = threads_of_pass / x,
-                       steps = sizeof(PetscScalar) > 8 || dim == 3 ? 4 : 8;
-};
+constexpr int rows_of_star = sizeof(PetscScalar) > 8 ? 2 : 4; // that a thread computes
 
-template <int dim, class Pass>
-__global__ void __launch_bounds__(threads_of_pass, 2)
-    walk_star(WholeStar a, Pass pass, Scalars *scalars, double *partial, unsigned *arrived, bool completes) {
-  using Tile = StarTile<dim>;
+// A thread has some points of a column, a block 256 columns. All loads are under way before the first value is stored: the
+// compiler cannot know what they are apart from.
+template <class Pass>
+__global__ void __launch_bounds__(threads_of_pass, Pass::at_once)
+    walk_star(WholeStar a, Pass pass, Record *record, double *partial, unsigned *arrived, bool completes) {
   using T = PetscScalar;
-  constexpr int  slow = dim - 1, steps = Tile::steps;
-  const PetscInt nx = a.size[0], ny = dim == 3 ? a.size[1] : 1, n = a.size[slow];
-  const size_t   row = (size_t)nx, stride = dim == 3 ? row * (size_t)ny : row;
-  const unsigned tiles_x = (unsigned)(nx + Tile::x - 1) / Tile::x, tiles_y = (unsigned)(ny + Tile::y - 1) / Tile::y,
-                 tiles = tiles_x * tiles_y * (unsigned)((n + steps - 1) / steps);
+  constexpr int  rows = rows_of_star;
+  const int      lane = threadIdx.x % 32;
+  const PetscInt nx = a.size[0], ny = a.size[1];
+  const unsigned tiles_x = (unsigned)(nx + threads_of_pass - 1) / threads_of_pass,
+                 tiles = tiles_x * (unsigned)((ny + rows - 1) / rows);
 
   wait_for_kernel_before();
   if (Pass::lets_next_begin) let_next_kernel_begin();
-  if (scalars->stop != Scalars::none) return;
-  pass.begin(*scalars);
+  if (record->scalars.stop != Scalars::none) return;
+  pass.begin(record->scalars);
   Sums mine;
   for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    const PetscInt i = (PetscInt)(tile % tiles_x * Tile::x + threadIdx.x % Tile::x),
-                   j = (PetscInt)(tile / tiles_x % tiles_y * Tile::y + threadIdx.x / Tile::x),
-                   k = (PetscInt)(tile / tiles_x / tiles_y) * steps;
-    if (i >= nx || (dim == 3 && j >= ny)) continue;
-    const size_t column = (size_t)i + (dim == 3 ? row * (size_t)j : 0);
-    const auto   at = [&](PetscInt m) { return column + stride * (size_t)PetscMin(PetscMax(m, (PetscInt)0), n - 1); };
-    const bool   inside[2][2] = {{i > 0, i + 1 < nx}, {j > 0, j + 1 < ny}};
-    typename Pass::Values values[steps];
-    T                     along[steps + 2], beside[steps][dim][2];
+    const PetscInt ahead = (PetscInt)(tile % tiles_x * threads_of_pass + threadIdx.x), i = PetscMin(ahead, nx - 1),
+                   j = (PetscInt)(tile / tiles_x) * rows;
+    const auto at = [&](PetscInt m) {
+      return (size_t)i + (size_t)nx * (size_t)PetscMin(PetscMax(m, (PetscInt)0), ny - 1);
+    };
+    const bool            before = i > 0, after = i + 1 < nx; // there is a point
+    const bool            reads_aside = (lane == 0 && before) || (lane == 31 && after);
+    typename Pass::Values values[rows];
+    T                     along[rows + 2], aside[rows];
 #pragma unroll
-    for (int s = 0; s < steps + 2; s++) along[s] = pass.input(at(k + s - 1)); // beyond the ends: the last one again
+    for (int s = 0; s < rows + 2; s++) along[s] = pass.input(at(j + s - 1)); // beyond the ends: the last one again
 #pragma unroll
-    for (int s = 0; s < steps; s++) {
-      const size_t to = at(k + s);
+    for (int s = 0; s < rows; s++) {
+      const size_t to = at(j + s);
+      aside[s] = reads_aside ? pass.input(lane ? to + 1 : to - 1) : T(0);
       values[s] = pass.load(to);
-#pragma unroll
-      for (int axis = 0; axis < slow; axis++) {
-        const size_t step = axis ? row : 1;
-        beside[s][axis][LOWER] = pass.input(inside[axis][LOWER] ? to - step : to);
-        beside[s][axis][UPPER] = pass.input(inside[axis][UPPER] ? to + step : to);
-      }
     }
     T center = a.star.center;
+    if (!before) center += a.at_ends.at_end[0][LOWER];
+    if (!after) center += a.at_ends.at_end[0][UPPER];
 #pragma unroll
-    for (int axis = 0; axis < slow; axis++)
-      for (int side = 0; side < 2; side++)
-        if (!inside[axis][side]) center += a.at_ends.at_end[axis][side];
-#pragma unroll
-    for (int s = 0; s < steps; s++) {
-      const PetscInt m = k + s;
-      if (m >= n) break;
-#pragma unroll
-      for (int axis = 0; axis < slow; axis++)
-        for (int side = 0; side < 2; side++)
-          if (!inside[axis][side]) beside[s][axis][side] = 0;
-      beside[s][slow][LOWER] = m > 0 ? along[s] : T(0);
-      beside[s][slow][UPPER] = m + 1 < n ? along[s + 2] : T(0);
+    for (int s = 0; s < rows; s++) {
+      const PetscInt m = j + s;
+      const T        here = along[s + 1], west = shuffled(here, lane + 31), east = shuffled(here, lane + 1);
+      if (m >= ny || ahead >= nx) continue;
+      const T         beside[2][2] = {{lane > 0 ? west : aside[s], lane == 31 ? aside[s]
+                                                                   : after    ? east
+                                                                              : T(0)},
+                                      {m > 0 ? along[s] : T(0), m + 1 < ny ? along[s + 2] : T(0)}};
       ConstantStar<T> its = a.star;
-      its.center = center + (m == 0 ? a.at_ends.at_end[slow][LOWER] : T(0)) +
-                   (m == n - 1 ? a.at_ends.at_end[slow][UPPER] : T(0));
-      pass.store(at(m), values[s], along[s + 1], its.template operator()<dim>(along[s + 1], beside[s]), &mine);
+      its.center =
+          center + (m == 0 ? a.at_ends.at_end[1][LOWER] : T(0)) + (m == ny - 1 ? a.at_ends.at_end[1][UPPER] : T(0));
+      pass.store(at(m), values[s], here, its.template operator()<2>(here, beside), &mine);
     }
   }
-  complete(mine, pass, scalars, partial, arrived, completes);
+  complete(mine, pass, record, partial, arrived, completes);
 }
 
 } // namespace kernel
 
-// In 1-D as in 2-D with one row.
 template <class Pass> PetscErrorCode run_star(Runner *runner, const WholeStar &a, const Pass &pass) {
+  static int       at_once = 0; // blocks that the GPU runs together
+  const PetscInt64 tiles = (PetscInt64)((a.size[0] + kernel::threads_of_pass - 1) / kernel::threads_of_pass) *
+                           ((a.size[1] + kernel::rows_of_star - 1) / kernel::rows_of_star);
+
   PetscFunctionBegin;
-  const auto run = [&](auto dim_of) {
-    constexpr int dim = decltype(dim_of)::value;
-    using Tile = kernel::StarTile<dim>;
-    static int       at_once = 0; // blocks that the GPU runs together
-    const auto       over = [](PetscInt points, int each) { return ((PetscInt64)points + each - 1) / each; };
-    const PetscInt64 tiles =
-        over(a.size[0], Tile::x) * (dim == 3 ? over(a.size[1], Tile::y) : 1) * over(a.size[dim - 1], Tile::steps);
-    PetscFunctionBegin;
-    if (!at_once) {
-      PetscCallCUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, kernel::walk_star<dim, Pass>,
-                                                                  kernel::threads_of_pass, 0));
-      at_once = PetscMax(at_once, 1) * multiprocessors();
-    }
-    PetscCall(launch_in_chain(
-        kernel::walk_star<dim, Pass>, PetscMin(tiles, PetscMin((PetscInt64)at_once, runner->most_blocks())),
-        kernel::threads_of_pass, 0, a, pass, runner->on_device(), runner->partial(), runner->arrived(), true));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  if (a.size[2] > 1)
-    PetscCall(run(std::integral_constant<int, 3>{}));
-  else
-    PetscCall(run(std::integral_constant<int, 2>{}));
+  if (!at_once) {
+    PetscCallCUDA(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, kernel::walk_star<Pass>, kernel::threads_of_pass, 0));
+    at_once = PetscMax(at_once, 1) * multiprocessors();
+  }
+  PetscCall(launch_in_chain(
+      kernel::walk_star<Pass>, PetscMin(tiles, PetscMin((PetscInt64)at_once, runner->most_blocks())),
+      kernel::threads_of_pass, 0, a, pass, runner->on_device(), runner->partial(), runner->arrived(), true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else

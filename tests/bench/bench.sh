@@ -87,7 +87,7 @@ krylov() {
   if [ "$cuda" ]; then
     run 1 shellac_bench_krylov -dm_vec_type cuda -sizes 255,1023,2047,4095,8191 -pc jacobi
     run 1 shellac_bench_krylov -dm_vec_type cuda -sizes 255,1023,4095 -pc stencilmg
-    run 1 shellac_bench_krylov -dm_vec_type cuda -dim 3 -sizes 127,255,400 -pc jacobi
+    run 1 shellac_bench_krylov -dm_vec_type cuda -dim 3 -sizes 127,255 -pc jacobi
   else
     run "$ranks" shellac_bench_krylov
   fi
