@@ -298,12 +298,13 @@ PetscErrorCode Solve::RunAhead() {
     if (iterations > 1 && ours && !ours->bound_to_host && !as_graph) {
       PetscCall(PetscGetFlops(&flops_before));
       const cudaGraphExec_t before = ahead.graph;
+      const Vec             p = p_, w = w_; // an iteration may exchange them
       ahead.graph = nullptr;
       PetscCall(record_graph(
           &ahead.recorder, before, [&] { return Iterate(iterations); }, &ahead.graph));
       PetscCall(PetscGetFlops(&flops_after));
       as_graph = ahead.graph;
-      if (!as_graph) ours = NULL;
+      if (!as_graph) ours = NULL, p_ = p, w_ = w;
     } else if (as_graph)
       PetscCall(PetscLogGpuFlops(flops_after - flops_before));
     PetscCall(Queue(iterations, as_graph, 1 - turn));
@@ -313,8 +314,7 @@ PetscErrorCode Solve::RunAhead() {
     while (ksp_->its < seen.its && !ksp_->reason) {
       ksp_->its++;
       ksp_->rnorm = record.norm_of[ksp_->its % cg::Record::size];
-      if (ksp_->its == seen.its && seen.stop == cg::Scalars::not_finite)
-        break; // no test is asked of a norm that is none
+      if (PetscIsInfOrNanReal(ksp_->rnorm)) break; // no test is asked of it
       PetscCall(Test());
     }
     if (ksp_->reason || seen.stop == cg::Scalars::none) continue;
