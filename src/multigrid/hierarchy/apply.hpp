@@ -19,8 +19,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetVectors(PetscMemType me
 }
 
 // Of an application: guess: null for zero.
-template <class Part>
-PetscErrorCode Hierarchy<Part>::Begin(PetscMemType memory, const S *b, S *x, const S *guess) {
+template <class Part> PetscErrorCode Hierarchy<Part>::Begin(PetscMemType memory, const S *b, S *x, const S *guess) {
   Level &top = level(0);
 
   PetscFunctionBegin;
@@ -163,7 +162,8 @@ template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool
     if (!before && graphs_.size() == most_graphs) take(&graphs_, 0); // the oldest
     const bool begun = begun_;
     silent_ = true;
-    PetscCall(record_graph(&recorder_, before, [&] { return Run(from_x, full); }, &wanted.exec));
+    PetscCall(record_graph(
+        &recorder_, before, [&] { return Run(from_x, full); }, &wanted.exec));
     silent_ = false;
     begun_ = begun;
     if (!wanted.exec) { // what cannot be recorded can be run
