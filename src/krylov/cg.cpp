@@ -4,7 +4,6 @@
 #include "capture/captured.hpp"
 #include "device/recording.hpp"
 #include "krylov/solve.hpp"
-#include "stencil/mat.hpp"
 
 namespace shellac {
 
@@ -76,7 +75,7 @@ PetscErrorCode Solve::Start() {
   if (!ksp_->guess_zero) PetscCall(KSP_MatMult(ksp_, A_, x_, w_));
   if (failed) PetscCall(VecSet(w_, PETSC_INFINITY));
   PetscCall(Pass([&](Arrays *arrays, const auto &run) {
-    cg::Begin pass = {NULL, NULL, {}, NULL, products(), is_diagonal_, is_diagonal_ || norm_of_r()};
+    cg::Begin pass = {NULL, NULL, {}, NULL, products(is_diagonal_, true)};
     PetscFunctionBegin;
     PetscCall(arrays->Read(b_, &pass.b));
     if (!ksp_->guess_zero || failed) PetscCall(arrays->Read(w_, &pass.Ax));
@@ -131,22 +130,21 @@ PetscErrorCode Solve::CheckStop() {
 // Whether a whole iteration takes two passes.
 PetscErrorCode Solve::FindStar() {
   void (*view)(void) = NULL;
-  StencilMat                       *ours;
   StencilOperator                  *which;
   std::unique_ptr<PreparedOperator> prepared;
   Arrays                            arrays;
   const PetscScalar                *x;
 
   PetscFunctionBegin;
-  is_star_ = false;
   if (!is_diagonal_ || !PetscMemTypeDevice(memory_) || ranks_ > 1 || !n_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectQueryFunction((PetscObject)A_, "ShellacView_C", &view));
   if (!view) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetReadyStencil(A_, &ours));
-  if (ours->bound_to_host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilGetOperator(ours, ksp_->transpose_solve, &which));
+  PetscCall(MatGetReadyStencil(A_, &ours_));
+  if (ours_->bound_to_host) ours_ = NULL;
+  if (!ours_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilGetOperator(ours_, ksp_->transpose_solve, &which));
   PetscCall(arrays.Read(x_, &x));
-  PetscCall(ours->Prepare(which, &arrays, &prepared));
+  PetscCall(ours_->Prepare(which, &arrays, &prepared));
   const PreparedCapture *capture = dynamic_cast<const PreparedCapture *>(prepared.get());
   is_star_ = capture && which->patch().size[2] == 1 && capture->is_whole_star(&star_.star, &star_.at_ends);
   for (int a = 0; a < 3; a++) star_.size[a] = which->patch().size[a];
@@ -158,7 +156,7 @@ PetscErrorCode Solve::FindStar() {
 PetscErrorCode Solve::IterateByStar() {
   Arrays              arrays;
   cg::DirectionOfStar direction = {{}, NULL, NULL, NULL, hermitian()};
-  cg::UpdateOfStar    pass = {{NULL, NULL, {}, NULL, NULL, products(), true, true}};
+  cg::UpdateOfStar    pass = {{NULL, NULL, {}, NULL, NULL, products(true, true)}};
 
   PetscFunctionBegin;
   PetscCall(arrays.ReadWrite(r_, &pass.update.r));
@@ -204,7 +202,7 @@ PetscErrorCode Solve::Iterate() {
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(Pass([&](Arrays *arrays, const auto &run) {
-    cg::Update pass = {NULL, NULL, {}, NULL, NULL, products(), is_diagonal_, is_diagonal_ || norm_of_r()};
+    cg::Update pass = {NULL, NULL, {}, NULL, NULL, products(is_diagonal_, true)};
     PetscFunctionBegin;
     PetscCall(arrays->Read(p_, &pass.p));
     PetscCall(arrays->Read(w_, &pass.w));
@@ -222,7 +220,7 @@ PetscErrorCode Solve::Precondition() {
   PetscFunctionBegin;
   PetscCall(KSP_PCApply(ksp_, r_, w_));
   PetscCall(Pass([&](Arrays *arrays, const auto &run) {
-    cg::Inner pass = {NULL, NULL, products(), !norm_of_r()};
+    cg::Inner pass = {NULL, NULL, products(true, false)};
     PetscFunctionBegin;
     PetscCall(arrays->Read(w_, &pass.z));
     PetscCall(arrays->Read(r_, &pass.r));
@@ -284,18 +282,14 @@ PetscErrorCode Solve::RunAhead() {
   constexpr size_t most_points = 1 << 22; // of iterations that take less time than the host needs to queue them
   const int        iterations = n_ <= most_points ? 8 : 1;
   cg::Ahead       &ahead = cg_.ahead;
-  StencilMat      *ours = NULL;
   PetscLogDouble   flops_before, flops_after;
-  void (*view)(void) = NULL;
-  bool as_graph = false;
+  bool             may_record = iterations > 1 && ours_, as_graph = false; // other Mats have streams of their own
 
   PetscFunctionBegin;
   PetscCall(ahead.Prepare());
-  PetscCall(PetscObjectQueryFunction((PetscObject)A_, "ShellacView_C", &view));
-  if (view) PetscCall(MatGetStencil(A_, &ours)); // other Mats have streams of their own
   PetscCall(Queue(iterations, false, 0));
   for (int turn = 0; !ksp_->reason; turn = 1 - turn) {
-    if (iterations > 1 && ours && !ours->bound_to_host && !as_graph) {
+    if (may_record && !as_graph) {
       PetscCall(PetscGetFlops(&flops_before));
       const cudaGraphExec_t before = ahead.graph;
       const Vec             p = p_, w = w_; // an iteration may exchange them
@@ -304,7 +298,7 @@ PetscErrorCode Solve::RunAhead() {
           &ahead.recorder, before, [&] { return Iterate(iterations); }, &ahead.graph));
       PetscCall(PetscGetFlops(&flops_after));
       as_graph = ahead.graph;
-      if (!as_graph) ours = NULL, p_ = p, w_ = w;
+      if (!as_graph) may_record = false, p_ = p, w_ = w;
     } else if (as_graph)
       PetscCall(PetscLogGpuFlops(flops_after - flops_before));
     PetscCall(Queue(iterations, as_graph, 1 - turn));
@@ -344,7 +338,7 @@ PetscErrorCode Solve::Run() {
   if (!is_diagonal_ && !norm_of_r()) PetscCall(Precondition());
   PetscCall(run_.Fetch());
   PetscCall(CheckStop());
-  if (ksp_->reason == KSP_DIVERGED_NANORINF || s.stop != cg::Scalars::none) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s.stop != cg::Scalars::none) PetscFunctionReturn(PETSC_SUCCESS);
   ksp_->rnorm = s.norm;
   PetscCall(Test());
   if (ksp_->reason) PetscFunctionReturn(PETSC_SUCCESS);

@@ -17,9 +17,8 @@ PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool on_gpu) 
   on_gpu_ = on_gpu;
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory) && !on_device_) {
-    most_blocks_ = 8 * multiprocessors();
     PetscCall(DeviceMalloc(sizeof(Record), (void **)&on_device_));
-    PetscCall(DeviceMalloc((size_t)most_blocks_ * Sums::count * sizeof(double), (void **)&partial_));
+    PetscCall(DeviceMalloc((size_t)most_blocks() * Sums::count * sizeof(double), (void **)&partial_));
     PetscCall(DeviceMalloc(sizeof(unsigned), (void **)&arrived_));
     PetscCall(DeviceZero(arrived_, sizeof(unsigned)));
   }

@@ -34,12 +34,17 @@ struct Compare {
   SHELLAC_HD static void finish(Scalars *scalars, const Sums &sums) { scalars->norm = (PetscReal)sums.of[2]; }
 };
 
-// What z·r and norms are made of.
+// What z·r and norms are made of, and which of them a pass gives.
 struct Products {
   bool            hermitian, of_z; // the norm is that of z, not of r
+  bool            gives_beta, gives_norm;
   SHELLAC_HD void add(PetscScalar z, PetscScalar r, Sums *sums) const {
     sums->add_product(z, r, hermitian);
     sums->add_square(of_z ? z : r);
+  }
+  SHELLAC_HD void finish(Scalars *scalars, const Sums &sums) const {
+    if (gives_beta) scalars->take_beta(sums);
+    if (gives_norm) scalars->take_norm(sums);
   }
 };
 
@@ -54,7 +59,6 @@ struct Begin {
   Diagonal           D;
   PetscScalar       *r;
   Products           products;
-  bool               gives_beta, gives_norm;
 
   SHELLAC_HD void   begin(const Scalars &) {}
   SHELLAC_HD Values load(size_t i) const { return {b[i], Ax ? Ax[i] : PetscScalar(0), D.value(i)}; }
@@ -63,10 +67,7 @@ struct Begin {
       r[i] = residual;
       products.add(v.d * residual, residual, sums);
   }
-  SHELLAC_HD void finish(Scalars *scalars, const Sums &sums) const {
-    if (gives_beta) scalars->take_beta(sums);
-    if (gives_norm) scalars->take_norm(sums);
-  }
+  SHELLAC_HD void finish(Scalars *scalars, const Sums &sums) const { products.finish(scalars, sums); }
 };
 
 // z·r and, where it is z's, the norm, for any preconditioner.
@@ -78,15 +79,11 @@ struct Inner {
   };
   const PetscScalar *z, *r;
   Products           products;
-  bool               gives_norm;
 
   SHELLAC_HD void   begin(const Scalars &) {}
   SHELLAC_HD Values load(size_t i) const { return {z[i], r[i]}; }
   SHELLAC_HD void   store(size_t, const Values &v, Sums *sums) const { products.add(v.z, v.r, sums); }
-  SHELLAC_HD void   finish(Scalars *scalars, const Sums &sums) const {
-      scalars->take_beta(sums);
-      if (gives_norm) scalars->take_norm(sums);
-  }
+  SHELLAC_HD void   finish(Scalars *scalars, const Sums &sums) const { products.finish(scalars, sums); }
 };
 
 // p = D r + ratio p.
@@ -134,7 +131,6 @@ struct Update {
   Diagonal           D;
   PetscScalar       *x, *r;
   Products           products;
-  bool               gives_beta, gives_norm;
   PetscScalar        alpha = 0;
 
   SHELLAC_HD void   begin(const Scalars &scalars) { alpha = scalars.alpha; }
@@ -145,10 +141,7 @@ struct Update {
       r[i] = residual;
       products.add(v.d * residual, residual, sums);
   }
-  SHELLAC_HD void finish(Scalars *scalars, const Sums &sums) const {
-    if (gives_beta) scalars->take_beta(sums);
-    if (gives_norm) scalars->take_norm(sums);
-  }
+  SHELLAC_HD void finish(Scalars *scalars, const Sums &sums) const { products.finish(scalars, sums); }
 };
 
 // ---- on the host
@@ -171,6 +164,11 @@ template <class Pass> SHELLAC_WIDE void run_on_host(size_t n, Pass pass, Sums *s
 // ---- on the GPU
 
 #if SHELLAC_CUDA
+inline PetscInt64 most_blocks() { // that have room for their sums
+  static const PetscInt64 most = 8 * multiprocessors();
+  return most;
+}
+
 namespace kernel {
 
 constexpr int threads_of_pass = 256, places_of_thread = 4;
@@ -263,9 +261,7 @@ public:
 #if SHELLAC_CUDA
     else {
       const PetscInt64 whole = (PetscInt64)kernel::threads_of_pass * kernel::places_of_thread;
-      const PetscInt64 blocks = PetscMax(PetscMin(((PetscInt64)n + whole - 1) / whole, most_blocks_), (PetscInt64)1);
-      PetscCall(launch_in_chain(kernel::run_pass<Pass>, blocks, kernel::threads_of_pass, 0, n, pass, on_device_,
-                                partial_, arrived_, on_gpu_));
+      PetscCall(Launch(kernel::run_pass<Pass>, ((PetscInt64)n + whole - 1) / whole, n, pass));
     }
 #endif
     if (Pass::has_sums && !on_gpu_) {
@@ -275,19 +271,19 @@ public:
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // For kernels of their own.
-  Record *on_device() {
+  const Record *on_device() const {
     return on_device_;
   }
-  double *partial() {
-    return partial_;
+#if SHELLAC_CUDA
+  // A kernel of passes, after whose arguments those follow that complete() takes. Its blocks take turns where they are many.
+  template <class... Parameters, class... Arguments>
+  PetscErrorCode Launch(void (*walk)(Parameters...), PetscInt64 blocks, const Arguments &...arguments) {
+    PetscFunctionBegin;
+    PetscCall(launch_in_chain(walk, PetscMax(PetscMin(blocks, most_blocks()), (PetscInt64)1), kernel::threads_of_pass,
+                              0, arguments..., on_device_, partial_, arrived_, on_gpu_));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  unsigned *arrived() {
-    return arrived_;
-  }
-  PetscInt64 most_blocks() const {
-    return most_blocks_;
-  } // that have room for their sums
+#endif
 
 private:
   PetscErrorCode AddRanks(); // the sums of all
@@ -295,7 +291,6 @@ private:
   MPI_Comm     comm_ = MPI_COMM_SELF;
   PetscMemType memory_ = PETSC_MEMTYPE_HOST;
   bool         on_gpu_ = false;
-  PetscInt64   most_blocks_ = 0;
   Record      *on_device_ = nullptr;
   Sums         sums_; // of the last pass
   double      *partial_ = nullptr;

@@ -6,6 +6,7 @@
 #include "krylov/ahead.hpp"
 #include "krylov/passes.hpp"
 #include "krylov/star.hpp"
+#include "stencil/mat.hpp"
 
 namespace shellac {
 
@@ -25,7 +26,7 @@ public:
 private:
   PetscErrorCode FindMemory();
   PetscErrorCode FindPreconditioner();
-  PetscErrorCode FindStar();
+  PetscErrorCode FindStar(); // and whether the matrix is ours
   PetscErrorCode Start();
   PetscErrorCode IterateByStar();
   PetscErrorCode Iterate(); // without waiting
@@ -43,7 +44,10 @@ private:
   bool           may_run_ahead() const;
   bool           hermitian() const { return cg_.type == KSP_CG_HERMITIAN; }
   bool           norm_of_r() const { return ksp_->normtype == KSP_NORM_UNPRECONDITIONED; }
-  cg::Products   products() const { return {hermitian(), !norm_of_r()}; }
+  // Of a pass that has z, r or both.
+  cg::Products products(bool has_z, bool has_r) const {
+    return {hermitian(), !norm_of_r(), has_z, norm_of_r() ? has_r : has_z};
+  }
 
   PetscErrorCode CheckMemory(const Arrays &arrays) const {
     PetscFunctionBegin;
@@ -85,6 +89,7 @@ private:
   PetscMemType  memory_ = PETSC_MEMTYPE_HOST;
   bool          is_diagonal_ = false, varies_ = false; // the preconditioner; its diagonal
   PetscScalar   factor_ = 1;                           // of a diagonal that does not vary
+  StencilMat   *ours_ = NULL;                          // the matrix, where it is ours and works on the GPU
   bool          is_star_ = false;
   cg::WholeStar star_ = {};
 };

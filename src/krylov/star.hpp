@@ -139,9 +139,7 @@ template <class Pass> PetscErrorCode run_star(Runner *runner, const WholeStar &a
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, kernel::walk_star<Pass>, kernel::threads_of_pass, 0));
     at_once = PetscMax(at_once, 1) * multiprocessors();
   }
-  PetscCall(launch_in_chain(
-      kernel::walk_star<Pass>, PetscMin(tiles, PetscMin((PetscInt64)at_once, runner->most_blocks())),
-      kernel::threads_of_pass, 0, a, pass, runner->on_device(), runner->partial(), runner->arrived(), true));
+  PetscCall(runner->Launch(kernel::walk_star<Pass>, PetscMin(tiles, (PetscInt64)at_once), a, pass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else
