@@ -37,7 +37,7 @@ PetscErrorCode Solve::FindPreconditioner() {
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCNONE, &none));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCJACOBI, &jacobi));
   PetscCall(PCGetOperators(ksp_->pc, NULL, &P));
-  PetscCall(MatGetNullSpace(P, &space));
+  PetscCall(ksp_->transpose_solve ? MatGetTransposeNullSpace(P, &space) : MatGetNullSpace(P, &space));
   is_diagonal_ = (none || jacobi) && !space;
   varies_ = false;
   factor_ = 1;
@@ -102,9 +102,11 @@ PetscErrorCode Solve::CheckStop() {
   PetscFunctionBegin;
   switch (s.stop) {
   case cg::Scalars::not_finite:
-    KSPCheckDot(ksp_, s.curvature);
+    ksp_->its = s.its;
+    KSPCheckNorm(ksp_, s.norm); // which notes it
     KSPCheckDot(ksp_, s.beta);
-    KSPCheckNorm(ksp_, s.norm);
+    ksp_->its = s.its + 1;
+    KSPCheckDot(ksp_, s.curvature);
     break;
   case cg::Scalars::no_residual:
     ksp_->its = s.its + 1;
