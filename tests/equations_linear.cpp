@@ -95,3 +95,19 @@ TEST_CASE("what is not linear somewhere is not linear, on any ranks", "[equation
     CHECK((linear == PETSC_TRUE) == c.linear);
   }
 }
+
+TEST_CASE("a parameter whose value the equation cannot have keeps the one it had", "[equations]") {
+  if (!equations_work()) return;
+  Grid da = make_grid(problem(1, 12));
+  set_equation(da, "parameter(length, 2)\nrobin(left, 1/length)\nresidual = -laplacian(u) - 1");
+  Vector   u, again;
+  PetscInt its;
+  OK(solve(da, &u, &its));
+  EXPECT_ERROR(PETSC_ERR_FP, ({"alpha", "left", "not finite"}),
+               [&] { return DMDAEquationSetParameter(da, "length", 0); });
+  PetscReal value;
+  OK(DMDAEquationGetParameter(da, "length", &value));
+  CHECK(value == 2);
+  OK(solve(da, &again, &its));
+  CHECK(difference(again, u) == 0);
+}

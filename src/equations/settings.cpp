@@ -41,10 +41,18 @@ PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal valu
                                   {std::string("the parameter ") + name, value}}));
   Equation &equation = on_grid->equation();
   if (equation.known[p] && equation.parameters[p] == value) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto before = equation.parameters[p];
+  const bool known = equation.known[p];
   equation.parameters[p] = value;
   equation.known[p] = true;
   equation.version++;
-  PetscCall(on_grid->Try(&equation.linear)); // a term may vanish with it
+  const PetscErrorCode code = on_grid->Try(&equation.linear); // a term may vanish with it
+  if (code) {
+    equation.parameters[p] = before;
+    equation.known[p] = known;
+    equation.version++;
+  }
+  PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
