@@ -280,10 +280,10 @@ TEST_CASE("methods that take a preconditioner for linear are told that cycles in
                  ({"-pc_stencilmg_precision single", "-ksp_type", "fgmres", "-pc_stencilmg_precision double"}),
                  [&]() { return KSPSolve(ksp, b, x); });
   }
-  for (const char *method :
-       {"gmres", "bcgs", "minres", "cg -test_ksp_rtol 1e-10", "fcg -test_ksp_rtol 1e-10", "fgmres -test_ksp_rtol 1e-10",
-        "gcr -test_ksp_rtol 1e-10", "fbcgs -test_ksp_rtol 1e-10", "qmrcgs -test_ksp_rtol 1e-10",
-        "richardson -test_ksp_rtol 1e-10", "chebyshev -test_ksp_rtol 1e-10"}) {
+  for (const char *method : {"gmres", "bcgs", "minres", "cg -test_ksp_rtol 1e-10", "fusedcg -test_ksp_rtol 1e-10",
+                             "fcg -test_ksp_rtol 1e-10", "fgmres -test_ksp_rtol 1e-10", "gcr -test_ksp_rtol 1e-10",
+                             "fbcgs -test_ksp_rtol 1e-10", "qmrcgs -test_ksp_rtol 1e-10",
+                             "richardson -test_ksp_rtol 1e-10", "chebyshev -test_ksp_rtol 1e-10"}) {
     Solver             ksp = solver(method);
     KSPConvergedReason reason;
     PetscReal          tolerance;

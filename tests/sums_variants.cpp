@@ -83,10 +83,18 @@ TEST_CASE("other matrices get the restricted variant, those with one indefinite 
     INFO(kernel);
     CHECK(solver.solve(f, c) > 0);
     CHECK(variant_of(solver) == "restricted");
-    OK(KSPSetType(solver.ksp, KSPCG));
-    OK(KSPSetPCSide(solver.ksp, PC_LEFT));
-    EXPECT_ERROR(PETSC_ERR_MAT_CH_ZRPVT, ({"not symmetric and positive definite", "-ksp_type gmres"}),
-                 [&] { return KSPSolve(solver.ksp, f, c); });
+    for (const char *method : {KSPCG, KSPFUSEDCG, KSPMINRES})
+      for (bool chosen : {false, true}) {
+        INFO(method << (chosen ? ", restricted" : ""));
+        Solve symmetric(A);
+        OK(KSPSetType(symmetric.ksp, method));
+        OK(KSPSetPCSide(symmetric.ksp, PC_LEFT));
+        if (chosen) OK(PCKernelSumSetVariant(symmetric.pc(), PC_KERNELSUM_RESTRICTED));
+        EXPECT_ERROR(
+            chosen ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_MAT_CH_ZRPVT,
+            ({chosen ? "restricted is not symmetric" : "not symmetric and positive definite", "-ksp_type gmres"}),
+            [&] { return KSPSolve(symmetric.ksp, f, c); });
+      }
   }
 }
 
@@ -114,10 +122,13 @@ TEST_CASE("multiquadrics and others that a constant makes definite get the symme
       CHECK(its <= 30);
       CHECK(variant_of(solver) == "symmetric");
     }
-    OK(KSPSetType(solver.ksp, KSPCG));
-    OK(KSPSetPCSide(solver.ksp, PC_LEFT));
-    EXPECT_ERROR(PETSC_ERR_MAT_CH_ZRPVT, ({"-ksp_type cg", "indefinite", "minres or gmres"}),
-                 [&] { return KSPSolve(solver.ksp, f, c); });
+    for (const char *method : {KSPCG, KSPFUSEDCG}) {
+      Solve definite(A);
+      OK(KSPSetType(definite.ksp, method));
+      OK(KSPSetPCSide(definite.ksp, PC_LEFT));
+      EXPECT_ERROR(PETSC_ERR_MAT_CH_ZRPVT, ({"-ksp_type", method, "indefinite", "minres or gmres"}),
+                   [&] { return KSPSolve(definite.ksp, f, c); });
+    }
   }
 }
 

@@ -41,7 +41,8 @@
    transpose.
 
    With auto, the set-up tries the symmetric variant. It uses the restricted one if the kernel is complex, if coarse points
-   are requested, or if a Cholesky factorisation fails on any rank. `KSPCG` and the like then give an error.
+   are requested, or if a Cholesky factorisation fails on any rank. `KSPCG` and the like then give an error, as they do with
+   the restricted variant.
 
    `KSPSetPCSide()` with `PC_RIGHT`, or -ksp_pc_side right, makes GMRES test the norm of b - A x. The norm of the
    preconditioned residual, its default, may be small long before. For CG use `KSPSetNormType()` with

@@ -1,6 +1,8 @@
 // What cycles in single precision cannot serve: methods that would report residuals of another x, and numbers beyond its
 // range.
 
+#include <shellac/krylov.h>
+
 #include "device/pc_matrices.hpp"
 
 #include "multigrid/stencilmg.hpp"
@@ -8,9 +10,9 @@
 namespace shellac {
 
 // Methods that follow the residual of the x they have, also with a preconditioner that is not linear.
-static constexpr const char *flexible[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPCG,     KSPNASH,    KSPSTCG,   KSPGLTR,
-                                           KSPFCG,        KSPPIPEFCG,   KSPGCR,    KSPPIPEGCR, KSPFGMRES, KSPPIPEFGMRES,
-                                           KSPFBCGS,      KSPFBCGSR,    KSPQMRCGS, KSPPREONLY, KSPNONE};
+static constexpr const char *flexible[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPCG,      KSPFUSEDCG, KSPNASH,    KSPSTCG,
+                                           KSPGLTR,       KSPFCG,       KSPPIPEFCG, KSPGCR,     KSPPIPEGCR, KSPFGMRES,
+                                           KSPPIPEFGMRES, KSPFBCGS,     KSPFBCGSR,  KSPQMRCGS,  KSPPREONLY, KSPNONE};
 
 // Cycles in single precision are linear to its rounding only. Other methods take them for linear: they would report
 // residuals that their solutions do not have. In the preconditioned norm, from the left, these are right down to some units

@@ -3,6 +3,7 @@
 #include <petscksp.h>
 #include <shellac/kernelsum.h>
 #include <shellac/kernelsumpc.h>
+#include <shellac/krylov.h>
 
 #include "device/pc_matrices.hpp"
 #include "options/agreement.hpp"
@@ -131,6 +132,7 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
   KernelSumPC *context;
   PetscBool    needs_symmetric, needs_definite;
   PetscReal    rtol;
+  KSPType      type;
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &context));
@@ -141,12 +143,16 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
         "the tolerance %g may be out of reach: by the condition number, rounding may leave a relative "
         "residual of up to about %.1g, whatever the method reports; take a smaller sigma or a larger nugget\n",
         (double)rtol, (double)context->method.rounding()));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &needs_definite, KSPCG, KSPFCG, KSPPIPECG, KSPPIPECGRR,
-                                      KSPPIPELCG, KSPPIPEPRCG, KSPPIPECG2, KSPGROPPCG, KSPPIPEFCG, KSPNASH, KSPSTCG,
-                                      KSPGLTR, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &needs_definite, KSPCG, KSPFUSEDCG, KSPFCG, KSPPIPECG,
+                                      KSPPIPECGRR, KSPPIPELCG, KSPPIPEPRCG, KSPPIPECG2, KSPGROPPCG, KSPPIPEFCG, KSPNASH,
+                                      KSPSTCG, KSPGLTR, ""));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &needs_symmetric, KSPMINRES, KSPSYMMLQ, KSPCR, KSPPIPECR, ""));
-  if ((needs_symmetric || needs_definite) && context->settings.variant == PC_KERNELSUM_AUTO &&
-      !context->method.is_symmetric()) {
+  PetscCall(KSPGetType(ksp, &type));
+  if ((needs_symmetric || needs_definite) && !context->method.is_symmetric()) {
+    PetscCheck(context->settings.variant == PC_KERNELSUM_AUTO, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+               "-pc_kernelsum_variant restricted is not symmetric, as -ksp_type %s needs it; use -ksp_type gmres, or "
+               "-pc_kernelsum_variant symmetric where the matrix is positive definite",
+               type);
     SchwarzSettings symmetric = context->settings;
     symmetric.variant = PC_KERNELSUM_SYMMETRIC;
     PetscCall(set_up_as(pc, context, symmetric));
@@ -154,10 +160,8 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
   if (needs_definite && context->method.is_symmetric() && !context->method.is_for_definite()) {
     Mat           A, P;
     KernelSumMat *sum;
-    KSPType       type;
     PetscCall(get_matrices(pc, &A, &P));
     PetscCall(MatGetKernelSum(P, &sum));
-    PetscCall(KSPGetType(ksp, &type));
     SETERRQ(
         PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_CH_ZRPVT,
         "-ksp_type %s needs a positive definite matrix, and that of the kernel %s is indefinite: it is definite for "
