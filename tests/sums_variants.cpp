@@ -185,6 +185,26 @@ TEST_CASE("a preconditioner that is kept for another matrix does not need the on
   CHECK(difference_of_arrays(z[1], z[0]) <= 1e-12);
 }
 
+TEST_CASE("a preconditioner that is kept refuses vectors of other points", "[sums][solves]") {
+  for (PCKernelSumVariant variant : {PC_KERNELSUM_RESTRICTED, PC_KERNELSUM_SYMMETRIC})
+    for (PetscInt along : {8, 13}) { // fewer, more
+      Options set("-mat_kernelsum_kernel inverse_multiquadric -mat_kernelsum_sigma 0.1");
+      Matrix  A = make_square_sum(lattice(11, 2, PetscReal(0.3)));
+      Solve   solver(A);
+      OK(PCKernelSumSetVariant(solver.pc(), variant));
+      OK(PCSetUp(solver.pc()));
+      OK(PCSetReusePreconditioner(solver.pc(), PETSC_TRUE));
+      Vector others = lattice(along, 2, PetscReal(0.3)).coordinates();
+      OK(MatKernelSumSetPoints(A, others, others));
+      Vector f = left_vector(A), c = right_vector(A);
+      OK(VecSet(f, 1));
+      EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({"121", std::to_string(along * along), "PCSetReusePreconditioner"}),
+                   [&] { return PCApply(solver.pc(), f, c); });
+      OK(PCSetReusePreconditioner(solver.pc(), PETSC_FALSE));
+      OK(PCApply(solver.pc(), f, c));
+    }
+}
+
 TEST_CASE("a formula gets as many points around a box as the same function of the table", "[sums][solves]") {
   const PetscInt along = fewer > 1 ? 20 : 26;
   const Cloud    cloud = lattice(along, 2, PetscReal(0.5));

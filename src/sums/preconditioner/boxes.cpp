@@ -377,6 +377,9 @@ PetscErrorCode Schwarz::SetUp(Mat A, const SchwarzSettings &settings) {
   PetscCall(Reset());
   A_ = A;
   PetscCall(MatGetKernelSum(A, &context));
+  PetscLayout layout;
+  PetscCall(MatGetLayouts(A, &layout, NULL));
+  PetscCall(PetscLayoutReference(layout, &layout_));
   comm_ = PetscObjectComm((PetscObject)A);
   symmetric_ = settings.variant == PC_KERNELSUM_SYMMETRIC ||
                (settings.variant == PC_KERNELSUM_AUTO && !context->info().complex && settings.coarse <= 0);

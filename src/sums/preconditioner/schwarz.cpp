@@ -20,6 +20,7 @@ PetscErrorCode Schwarz::Reset() {
   PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&to_near_));
   PetscCall(PetscSFDestroy(&to_cores_));
+  PetscCall(PetscLayoutDestroy(&layout_));
   PetscCall(MatDestroy(&A_));
   free_memory(&blocks_);
   free_memory(&inverse_);
@@ -189,8 +190,24 @@ PetscErrorCode Schwarz::ApplyBoxes(Vec r, Vec z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Schwarz::CheckLayout(Vec r) const {
+  PetscLayout layout;
+  PetscBool   same;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLayout(r, &layout));
+  PetscCall(PetscLayoutCompare(layout, layout_, &same));
+  PetscCheck(same, comm_, PETSC_ERR_ARG_SIZ,
+             "-pc_type kernelsum was set up for %" PetscInt_FMT " values, and is given %" PetscInt_FMT
+             ", or as many that are distributed otherwise: the matrix has other points; call "
+             "PCSetReusePreconditioner(pc, PETSC_FALSE)",
+             layout_->N, layout->N);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Schwarz::Apply(Vec r, Vec z) {
   PetscFunctionBegin;
+  PetscCall(CheckLayout(r));
   PetscCall(ApplyBoxes(r, z));
   if (coarse_count_) PetscCall(ApplyCoarse(r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -203,6 +220,7 @@ PetscErrorCode Schwarz::ApplyTranspose(Vec r, Vec z) {
   PetscCheck(symmetric_, comm_, PETSC_ERR_SUP,
              "-pc_type kernelsum: the restricted variant has no transpose; use a method that needs none, as -ksp_type "
              "gmres, or, where the matrix is positive definite, -pc_kernelsum_variant symmetric");
+  PetscCall(CheckLayout(r));
   if (PetscDefined(USE_COMPLEX)) { // Hermitian: the transpose is the complex conjugate
     PetscCall(VecDuplicate(r, &conjugate));
     PetscCall(VecCopy(r, conjugate));

@@ -113,6 +113,7 @@ private:
       " points with those around it is too large; take fewer by -pc_kernelsum_box and -pc_kernelsum_overlap";
 
   MPI_Comm             comm_ = MPI_COMM_NULL;
+  PetscLayout          layout_ = NULL; // of the vectors
   Mat                  A_ = NULL; // a reference: the PC's own may be another one's by the time of an application
   Mirror<Block>        blocks_;
   Mirror<PetscScalar>  inverse_;
@@ -137,6 +138,7 @@ private:
   PetscErrorCode Invert(PetscMemType memory, SumEntries *entries, double sign, double level, double worst[2]);
   size_t bytes_of_product() const { return (size_t)(most_columns_ + most_rows_) * sizeof(PetscScalar); } // on a GPU
   bool   fits_in(PetscMemType memory) const;
+  PetscErrorCode CheckLayout(Vec r) const; // by the whole layout, which every rank knows
   PetscErrorCode ListColumns(PetscMemType memory); // first_, columns_
   PetscErrorCode SetUpCoarse(const BoxTree &tree, PetscInt count);
   PetscErrorCode ApplyBoxes(Vec r, Vec z);
