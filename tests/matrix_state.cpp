@@ -334,5 +334,17 @@ TEST_CASE("each change of a kernel sum gives it a new state, and solvers follow"
     OK(MatGetDiagonal(A, diagonal));
     OK(VecPointwiseMult(x, x, diagonal));
     CHECK(difference(x, b) <= exact);
+    // a diagonal that was set as a whole stays, and what is added to it, whatever settings follow
+    OK(MatDiagonalSet(A, d, INSERT_VALUES));
+    OK(MatShift(A, 2));
+    Matrix copy;
+    OK(MatDuplicate(A, MAT_COPY_VALUES, &copy));
+    for (Mat M : {(Mat)A, (Mat)copy}) {
+      OK(MatKernelSumSetKernel(M, "inverse_multiquadric"));
+      OK(MatKernelSumSetSigma(M, 0.2));
+      OK(MatGetDiagonal(M, diagonal));
+      OK(VecShift(diagonal, -2));
+      CHECK(difference(diagonal, d) <= 10 * exact);
+    }
   }
 }

@@ -81,8 +81,8 @@
    to 16 columns. `MatGetDiagonal()`, `MatNorm()` (row by row, nothing is stored) and `MatConvert()` to `MATDENSE`
    compute entries on the host, on one rank also `MatGetRow()` and `MatGetValues()`. Submatrices and factors of lu or
    cholesky are those of the dense matrix. `MatScale()`, `MatShift()`, `MatDiagonalScale()` and `MatDiagonalSet()` are
-   stored and applied with the sum. `MatView()` prints entries, as for other matrices; -mat_view ::ascii_info shows the
-   function, the error and the rate.
+   stored and applied with the sum, also when settings change; a diagonal that was inserted then stays. `MatView()` prints
+   entries, as for other matrices; -mat_view ::ascii_info shows the function, the error and the rate.
 
    PETSc uses no preconditioner by default. -pc_type kernelsum (`PCKERNELSUM`) is one for square sums.
 

@@ -65,6 +65,7 @@ static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
   PetscCall(MatGetKernelSumSettings(*B, &to));
   to->scale = from->scale;
   to->shift = from->shift;
+  to->diagonal_given = from->diagonal_given;
   PetscCall(copy_vector(from->left, &to->left));
   PetscCall(copy_vector(from->right, &to->right));
   PetscCall(copy_vector(from->diagonal, &to->diagonal));

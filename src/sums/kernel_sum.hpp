@@ -47,6 +47,7 @@ struct KernelSumMat : KernelSumSettings {
 
   PetscScalar scale = 1, shift = 0;
   Vec         left = NULL, right = NULL, diagonal = NULL;
+  bool        diagonal_given = false; // as a whole, by MatDiagonalSet(): the settings do not change it
   Vec         work[2] = {NULL, NULL}; // like a right and a left vector; null until needed
 
   // of the last product

@@ -105,6 +105,7 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
   if (mode == INSERT_VALUES) { // the difference to what is there
     PetscCall(MatGetDiagonal(A, added));
     PetscCall(VecAYPX(added, -1, d));
+    context->diagonal_given = true;
   } else
     PetscCall(VecCopy(d, added));
   if (context->diagonal) {

@@ -26,6 +26,11 @@ template <class Modify> static PetscErrorCode change(Mat A, const Modify &modify
 
   PetscFunctionBegin;
   PetscCall(MatGetKernelSumSettings(A, &context));
+  Vec given = NULL; // the diagonal
+  if (context->diagonal_given) {
+    PetscCall(MatCreateVecs(A, NULL, &given));
+    PetscCall(MatGetDiagonal(A, given));
+  }
   KernelSumSettings old = *context;
   const PetscReal   center[3] = {context->center[0], context->center[1], context->center[2]};
   modify(&context->settings());
@@ -41,6 +46,8 @@ template <class Modify> static PetscErrorCode change(Mat A, const Modify &modify
   }
   if (old.targets != context->targets) PetscCall(PointCloudDestroy(&old.targets));
   if (old.sources != context->sources) PetscCall(PointCloudDestroy(&old.sources));
+  if (!code && !same && given) code = MatDiagonalSet(A, given, INSERT_VALUES);
+  PetscCall(VecDestroy(&given));
   PetscCall(code);
   if (!same && context->ready) { // tells preconditioners that the matrix has changed
     PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
