@@ -9,7 +9,7 @@
 using namespace tests;
 
 // The equation of a linear operator, and its right-hand side, against matrices that are assembled without the library.
-TEST_CASE("the operator of Poisson's equation is the assembled one in 1-D to 3-D", "[equations]") {
+TEST_CASE("the operator of Poisson's equation is the assembled one in 1-D to 3-D", "[equations][optimised]") {
   if (!equations_work()) return;
   for (int dim = 1; dim <= 3; dim++)
     for (MatLaplaceBoundaryType boundary : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_NEUMANN})
@@ -29,7 +29,7 @@ TEST_CASE("the operator of Poisson's equation is the assembled one in 1-D to 3-D
         }
 }
 
-TEST_CASE("a text gives the same by every helper and by hand", "[equations]") {
+TEST_CASE("a text gives the same by every helper and by hand", "[equations][optimised]") {
   if (!equations_work()) return;
   Lattice l;
   l.N[0] = 9, l.N[1] = 8;
@@ -64,7 +64,7 @@ static PetscErrorCode ex5_function(DMDALocalInfo *info, void *in, void *out, voi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-TEST_CASE("Bratu's equation has the iterations and the solution of an independent program", "[equations]") {
+TEST_CASE("Bratu's equation has the iterations and the solution of an independent program", "[equations][optimised]") {
   if (!equations_work()) return;
   Options  options("-snes_rtol 1e-12 -ksp_rtol 1e-12 -ksp_max_it 1000");
   Grid     da = gallery_grid("bratu.h", 23), plain;
@@ -138,8 +138,7 @@ TEST_CASE("solutions of the gallery are of second order", "[equations]") {
 }
 
 // Of sin(3x) exp(y) cos(z) exp(-t), whose derivatives are multiples of itself.
-TEST_CASE("a manufactured source is what the differential equation makes of the exact solution",
-          "[equations][unoptimised]") {
+TEST_CASE("a manufactured source is what the differential equation makes of the exact solution", "[equations]") {
   if (!equations_work()) return;
   const struct {
     int         dim;
@@ -175,7 +174,7 @@ TEST_CASE("a manufactured source is what the differential equation makes of the 
   }
 }
 
-TEST_CASE("a Jacobian is the derivative of its residual or rate", "[equations][unoptimised]") {
+TEST_CASE("a Jacobian is the derivative of its residual or rate", "[equations]") {
   if (!equations_work()) return;
   int number = 0;
   for (const char *file : gallery) {
@@ -221,7 +220,7 @@ TEST_CASE("equations in time are of second order, explicitly and implicitly", "[
 }
 
 // Gray and Scott's rates by a plain loop over the whole grid.
-TEST_CASE("the rates of Gray and Scott's equations are those of a plain loop", "[equations]") {
+TEST_CASE("the rates of Gray and Scott's equations are those of a plain loop", "[equations][optimised]") {
   if (!equations_work()) return;
   const PetscInt           N = 12;
   Grid                     da = gallery_grid("gray_scott.h", N);
@@ -251,7 +250,7 @@ TEST_CASE("the rates of Gray and Scott's equations are those of a plain loop", "
   CHECK(worst < 1e-14);
 }
 
-TEST_CASE("jumping coefficients: the operator of the type diffusion", "[equations]") {
+TEST_CASE("jumping coefficients: the operator of the type diffusion", "[equations][optimised]") {
   if (!equations_work()) return;
   Grid   da = gallery_grid("diffusion.h", 15), plain;
   Matrix A, reference;
@@ -449,7 +448,7 @@ TEST_CASE("the names of the compiled functions are free", "[equations]") {
 }
 
 // Many points, which the host computes several at a time.
-TEST_CASE("functions of a text are those of C, to a few units in the last place", "[equations]") {
+TEST_CASE("functions of a text are those of C, to a few units in the last place", "[equations][optimised]") {
   if (!equations_work()) return;
   const struct {
     const char *name;

@@ -138,7 +138,7 @@ TEST_CASE("coefficients of fluxes: formulas, and zeros side by side", "[equation
 }
 
 // With neumann data, a coefficient and a time derivative, of a function that changes within a hundredth of the domain.
-TEST_CASE("a manufactured source is exact for steep and fast functions", "[equations]") {
+TEST_CASE("a manufactured source is exact for steep and fast functions", "[equations][optimised]") {
   if (!equations_work()) return;
   static const char tanh_text[] = "th = tanh((x - 0.5)/0.01)\n";
   const std::string exact = std::string(tanh_text) + "neumann(right)\nexact = th*sin(1e3*t)\nrate = d(1 + x, u)",
@@ -218,7 +218,7 @@ TEST_CASE("types of TS that have no steps for a rate are refused", "[equations]"
 }
 
 // Signs of differences whose coefficients cancel but for rounding errors; powers of a base and an exponent that both vary.
-TEST_CASE("a manufactured source sees no rounding errors of differences", "[equations]") {
+TEST_CASE("a manufactured source sees no rounding errors of differences", "[equations][optimised]") {
   if (!equations_work() || PetscDefined(USE_COMPLEX)) return;
   const struct {
     std::string exact, residual, source;

@@ -230,6 +230,8 @@ static std::string compile(const std::string &source, int parts, const SourceTex
     }
     running.clear();
   };
+  // without optimisation the headers take longer than the parts
+  if (std::find(own.begin(), own.end(), "-O0") != own.end()) parts = 1;
   for (int k = 0; k < parts && parts > 1; k++) {
     objects.push_back(folder + "/" + std::to_string(k) + ".o");
     running.push_back(

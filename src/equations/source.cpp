@@ -307,11 +307,11 @@ private:
   }
 
   // Part 0 of the source is what is seldom called, and entries at the ends; 1 and 2 are entries inside, and values. Each is
-  // compiled by itself.
+  // compiled by itself, or all at a time.
   void functions() {
     const char arguments[] = "(const Place *q, const Region *region, Scalar *";
     const auto part = [&](const char *number, const auto &write) {
-      line(std::string("#if SHELLAC_PART == ") + number);
+      line(std::string("#if !defined(SHELLAC_PART) || SHELLAC_PART == ") + number);
       write();
       line("#endif");
     };
