@@ -51,6 +51,29 @@ TEST_CASE("a state that is not finite is named, and the last good one is kept", 
   }
 }
 
+TEST_CASE("a last state that is not finite is named, though no step starts from it", "[burgers]") {
+  const PetscInt N = 20 * rank_count();
+  for (const char *type : {"euler", "burgersfused -burgers_fused_steps 3", "beuler", "arkimex"}) {
+    Run run(PETSC_COMM_WORLD, N, true, std::string("-ts_adapt_type none -ts_type ") + type);
+    run.start([&](PetscInt) { return 0.5; });
+    OK(TSSetPostStep(run.ts, [](TS ts) -> PetscErrorCode {
+      Vec      u;
+      PetscInt step;
+      PetscFunctionBeginUser;
+      PetscCall(TSGetSolution(ts, &u));
+      PetscCall(TSGetStepNumber(ts, &step));
+      if (step == 3) PetscCall(VecSet(u, NAN));
+      PetscFunctionReturn((PetscErrorCode)0);
+    }));
+    INFO(type);
+    EXPECT_ERROR(PETSC_ERR_FP, ({"state is not finite", "step 3", "cell 0", "ended"}),
+                 [&] { return solve(run, 3, 0.1 * 2 * pi / N); });
+    OK(TSBurgersSetCheckInterval(run.ts, 0));
+    run.start([&](PetscInt) { return 0.5; });
+    OK(solve(run, 3, 0.1 * 2 * pi / N));
+  }
+}
+
 // Central differences make the state grow; the bound holds at first.
 TEST_CASE("a block ends where its time step passes the bound, as one step after the other does", "[burgers]") {
   const PetscInt N = 50 * rank_count();
@@ -232,6 +255,18 @@ TEST_CASE("steps that the methods cannot take are refused", "[burgers]") {
   Run cfl(PETSC_COMM_WORLD, N, true, "-ts_type rk -ts_adapt_type cfl");
   cfl.start(sine);
   EXPECT_ERROR(PETSC_ERR_SUP, ({"cfl", "rk", "ssp"}), [&] { return solve(cfl, 10, 1e-3); });
+  const std::pair<const char *, bool> types[] = {
+      {"beuler", false}, {"bdf", false}, {"euler", true}, {"burgersfused", true}};
+  for (const auto &[type, is_explicit] : types) { // which solves no system
+    Run linear(PETSC_COMM_WORLD, N, true, std::string("-ts_type ") + type);
+    INFO(type);
+    linear.start(sine);
+    OK(TSSetProblemType(linear.ts, TS_LINEAR));
+    if (is_explicit)
+      OK(solve(linear, 3, 1e-4));
+    else
+      EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"not linear", "TS_NONLINEAR"}), [&] { return solve(linear, 3, 1e-4); });
+  }
   Run between(PETSC_COMM_WORLD, N, true, "-ts_type burgersfused");
   between.start(sine);
   OK(TSSetExactFinalTime(between.ts, TS_EXACTFINALTIME_INTERPOLATE));

@@ -122,9 +122,10 @@ PetscErrorCode BurgersCheckType(TS ts, const BurgersSettings &settings) {
 }
 
 PetscErrorCode BurgersCheckOptionsOfType(TS ts, const BurgersSettings &settings) {
-  MPI_Comm  comm = PetscObjectComm((PetscObject)ts);
-  PetscBool fused, is_explicit;
-  TSType    type;
+  MPI_Comm      comm = PetscObjectComm((PetscObject)ts);
+  PetscBool     fused, is_explicit;
+  TSType        type;
+  TSProblemType problem;
 
   PetscFunctionBegin;
   PetscCheck(!settings.inflow_set || settings.boundary_chosen, comm, PETSC_ERR_ORDER,
@@ -139,6 +140,11 @@ PetscErrorCode BurgersCheckOptionsOfType(TS ts, const BurgersSettings &settings)
              settings.given.fused_scheme ? "-burgers_fused_scheme" : "-burgers_fused_steps", type,
              settings.given.fused_scheme ? "-burgers_fused_scheme" : "-burgers_fused_steps");
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &is_explicit, TSEULER, TSRK, TSSSP, TSBURGERSFUSED, ""));
+  PetscCall(TSGetProblemType(ts, &problem));
+  PetscCheck(is_explicit || problem != TS_LINEAR, comm, PETSC_ERR_ARG_INCOMP,
+             "Burgers' equation is not linear, and with TS_LINEAR -ts_type %s takes one step of Newton's method; call "
+             "TSSetProblemType(ts, TS_NONLINEAR) before TSSetType()",
+             type);
   PetscCheck(!is_explicit || !settings.given.jacobian, comm, PETSC_ERR_ARG_INCOMP,
              "-burgers_jacobian is given, and the explicit -ts_type %s has no Jacobian; use an implicit type (beuler, "
              "cn, bdf, ...), or leave -burgers_jacobian out",

@@ -197,6 +197,26 @@ static PetscErrorCode begin_solve(TS ts, Burgers *burgers, PetscInt step, Vec u)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The last state, from which no step starts.
+static PetscErrorCode check_end(TS ts, Burgers *burgers, PetscInt step, PetscReal time, Vec u) {
+  Arrays             arrays;
+  const PetscScalar *array = NULL;
+  Extremes           extremes;
+  StepChecks         checks;
+
+  PetscFunctionBegin;
+  if (!burgers->solve.running || burgers->settings.check_interval == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  checks.step = step;
+  checks.time = time;
+  checks.kept = "the solve ended with it";
+  PetscCall(arrays.Read(u, &array));
+  PetscCall(BurgersExtremes(burgers, arrays.memory(), array, &extremes));
+  PetscCall(arrays.Restore());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &extremes.state, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, burgers->comm()));
+  if (extremes.state >= infinite_bits) PetscCall(BurgersCheck(ts, burgers, checks, extremes, u, u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode end_solve(TS ts, Burgers *burgers) {
   PetscBool views;
 
@@ -221,6 +241,7 @@ static PetscErrorCode watch(TS ts, PetscInt step, PetscReal time, Vec u, void *)
   BurgersSolve &solve = burgers->solve;
   PetscCall(TSGetConvergedReason(ts, &reason));
   if (reason != TS_CONVERGED_ITERATING) {
+    PetscCall(check_end(ts, burgers, step, time, u));
     PetscCall(end_solve(ts, burgers));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
