@@ -213,10 +213,24 @@ def number(value, kind, what):
     return made
 
 
+def plain(values, what):
+    """A NumPy array; an error for masked values, whose numbers numpy.asarray() would take."""
+    if numpy.ma.is_masked(values):
+        raise TypeError(f"{what} has masked values; leave them out or fill them")
+    return numpy.asarray(values)
+
+
+def encoded(text, what):
+    """A string as C takes it."""
+    if "\0" in text:
+        raise ValueError(f"{what} is {text!r}; it must not contain the character 0, where C ends it")
+    return text.encode()
+
+
 def reals(values, what):
     """An array of PetscReals and its length."""
     try:
-        array = numpy.ascontiguousarray(numpy.atleast_1d(values), dtype=_petsc().RealType)
+        array = numpy.ascontiguousarray(numpy.atleast_1d(plain(values, what)), dtype=_petsc().RealType)
     except (TypeError, ValueError):
         raise TypeError(f"{what} is {values!r}; it must be a sequence of numbers") from None
     if array.ndim != 1:
@@ -291,7 +305,7 @@ def _function(name, arguments):
             elif kind == "char[]":
                 if not isinstance(value, str):
                     raise TypeError(f"{what} is {value!r}; it must be a string")
-                converted.append(value.encode())
+                converted.append(encoded(value, what))
             elif i in arrays:
                 stored.append(reals(value, what) if kind == "PetscReal[]" else values_of(kind[:-2], value, what))
                 converted += [int_type()(len(stored[-1])), ctypes.c_void_p(stored[-1].ctypes.data)]

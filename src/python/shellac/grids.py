@@ -49,7 +49,7 @@ def gather(da, v):
 def array_of(da, values, what):
     """An array of a grid's shape, of numbers that are checked: a number is the value of all points."""
     from petsc4py import PETSc
-    array = numpy.asarray(values)
+    array = c.plain(values, what)
     if array.dtype.kind not in "biufc":
         raise TypeError(f"{what} is {values!r}; it must be a vector, an array of numbers or a number")
     if numpy.iscomplexobj(array) and not numpy.issubdtype(PETSc.ScalarType, numpy.complexfloating):

@@ -20,7 +20,7 @@ def _parameters_of(formula):
 
 def _points(points, what):
     try:
-        array = numpy.asarray(points)
+        array = c.plain(points, what)
         if numpy.iscomplexobj(array):
             raise TypeError(f"{what} is complex; points x + iy of a plane are numpy.stack([z.real, z.imag], axis=1)")
         array = array.astype(float)
@@ -35,7 +35,7 @@ def _points(points, what):
 
 def _numbers(values, what):
     try:
-        array = numpy.asarray(values)
+        array = c.plain(values, what)
     except ValueError:  # rows of different lengths
         array = numpy.asarray(None)
     if array.dtype.kind not in "biufc":
@@ -143,6 +143,7 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
             raise ValueError(f"{what}: targets have {x.shape[1]} coordinates each, sources {y.shape[1]}")
         if formula is not None and not isinstance(formula, str):
             raise TypeError(f"{what}: formula is {formula!r}; it must be a string, as 'exp(-r/sigma)'")
+        text = None if formula is None else c.encoded(formula, f"{what}: formula")
         if kernel is not None and formula is not None:
             raise ValueError(f"{what}: kernel and formula are two functions; leave one out")
         if kernel is None and formula is None:
@@ -184,7 +185,7 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
     if wavenumber is not None:
         c.call("MatKernelSumSetWavenumber", address, wavenumber)
     if formula is not None:
-        c.call("MatKernelSumSetFormula", address, formula.encode())  # which says what is wrong with the text
+        c.call("MatKernelSumSetFormula", address, text)  # which says what is wrong with the text
         _check_used(what, f"the formula {formula!r}", _parameters_of(formula), sigma, wavenumber)
     if precision is not None:
         c.call("MatKernelSumSetPrecision", address, ctypes.c_int(precision))
