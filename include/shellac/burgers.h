@@ -128,9 +128,9 @@ PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
 
    Each step is checked, or those that -burgers_check_interval selects. A check is one reduction over the ranks. A value
    that is not finite is an error that names the step and the place. Explicit types (`TSEULER`, `TSRK`, `TSSSP`,
-   `TSBURGERSFUSED`) are checked in each stage, other types at the state that a step starts from. With lax_friedrichs, a
-   speed above -burgers_speed is an error; without -burgers_speed, a speed more than a quarter above that of the first
-   state.
+   `TSBURGERSFUSED`) are checked in each stage, other types at the state that a step starts from, all at the last state.
+   With lax_friedrichs, a speed above -burgers_speed is an error; without -burgers_speed, a speed more than a quarter
+   above that of the first state. `TSSetProblemType()` with `TS_LINEAR` is an error for implicit types.
 
    For an explicit type without error control (-ts_adapt_type none or cfl), a Δt beyond 1/Σ(|u|/(C h) + 2ν/h²) is an
    error. C, the Courant number, is 1 for constant and weno5, and 1/2 for minmod and vanleer, which then do not
