@@ -19,12 +19,13 @@
    or Hermitian positive definite matrices and preconditioners of any type. The preconditioner is applied from the left.
    The norms are preconditioned (default), unpreconditioned, natural and none.
 
-   With `PCNONE` and `PCJACOBI`, an iteration is a product and three passes over the vectors, in place of six. On the GPU of
-   one rank the host does not wait for an iteration: it queues those that follow, and x and the number of iterations are
-   those at which the test of `KSPConvergedDefault()` is met. Grids of up to 2^22 unknowns take eight iterations at a
-   time, as a CUDA graph, if the matrix is one of Shellac's; `-log_view` does not count the products inside it. The host
+   With `PCNONE` and `PCJACOBI`, an iteration is a product and three passes over the vectors, in place of six. On GPUs the
+   host does not wait for an iteration: it queues those that follow, and x and the number of iterations are those at which
+   the test of `KSPConvergedDefault()` is met. Several ranks do so where each has a GPU of its own on one host; these add up
+   the sums over the ranks. Grids of up to 2^22 unknowns take eight iterations at a time, as a CUDA graph, if the matrix is
+   one of Shellac's, on one rank or with constant coefficients; `-log_view` does not count the products inside it. The host
    waits for each iteration where it has to decide: with monitors, with other tests of convergence, with other
-   preconditioners, on several ranks, and with a null space.
+   preconditioners, and with a null space.
 
    Set-up returns `PETSC_ERR_SUP` where singular values or eigenvalues are asked for: use `KSPCG` there.
 

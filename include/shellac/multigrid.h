@@ -410,7 +410,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision 
 PETSC_EXTERN PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused);
 
 /*@
-   PCStencilMGSetGraph - makes `PCSTENCILMG` run a cycle on the GPU of one rank as one CUDA graph
+   PCStencilMGSetGraph - makes `PCSTENCILMG` run a cycle on GPUs as one CUDA graph on each rank
 
    Logically Collective
 
@@ -419,7 +419,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused);
 -  graph - `PETSC_TRUE` (default), or `PETSC_FALSE` for separate launches
 
    Options Database Key:
-.  -pc_stencilmg_graph <true|false> - runs a cycle on the GPU of one rank as one CUDA graph, for one unknown a point;
+.  -pc_stencilmg_graph <true|false> - runs a cycle on GPUs as one CUDA graph on each rank, for one unknown a point;
                                       default true
 
    Level: developer

@@ -277,8 +277,8 @@ public:
   bool            stores_zeros() const override { return op_.explicit_zeros_; }
   void            values(const PetscInt p[3], PetscInt points, T *values) const override;
   const CapturedCoefficients<T> &coefficients() const { return a_; }
-  // Whether all rows are those of one star, but for what those at ends have more on their diagonal and no arm beyond; and no
-  // row meets another rank's points or goes around an axis.
+  // Whether all rows of this rank are those of one star, but for what those at ends have more on their diagonal and no arm
+  // beyond.
   bool is_whole_star(ConstantStar<T> *star, StarDiagonal<T> *at_ends) const;
   // It is made by the first product, and brings what it reads to that product's memory.
   using MakeProduct = std::function<PetscErrorCode(std::unique_ptr<const InteriorProduct> *)>;

@@ -203,8 +203,12 @@ bool PreparedCapture::extend_to_all_ends(Box *inside) const {
 bool PreparedCapture::is_whole_star(ConstantStar<T> *star, StarDiagonal<T> *at_ends) const {
   Box inside = inner();
   if (op_.shape_ != 1 || op_.storage_ != Storage::constant || make_product_ || !inside.points()) return false;
-  for (int a = 0; a < 3; a++)
-    if (op_.patch_.neighbour[a][LOWER] || op_.patch_.neighbour[a][UPPER]) return false;
+  const Patch &patch = op_.patch_;
+  for (int a = 0; a < 3; a++) { // rows beside a neighbour are those of inner points, too
+    const PetscInt D = op_.depth_[a], lo = patch.N[a] <= 2 * D ? patch.N[a] : D, last = patch.start[a] + patch.size[a];
+    if (patch.neighbour[a][LOWER] && patch.start[a] < lo) return false;
+    if (patch.neighbour[a][UPPER] && last > patch.N[a] - D) return false;
+  }
   *star = this->star(row_on_host(inside.lo));
   if (!extend_to_all_ends(&inside)) return false;
   *at_ends = op_.ends_.sums;

@@ -118,7 +118,8 @@ constexpr bool has_kernels = true; // where any has
 
 #if SHELLAC_CUDA
 namespace kernel {
-template <class Function> __global__ void for_each(Boxes boxes, Function f) {
+template <class Function>
+__global__ void for_each(const __grid_constant__ Boxes boxes, const __grid_constant__ Function f) {
   PetscInt p[3];
   if (boxes.point((PetscInt64)blockIdx.x * blockDim.x + threadIdx.x, p)) f(p[0], p[1], p[2]);
 }
@@ -171,7 +172,7 @@ template <class Function> PetscErrorCode for_each(PetscMemType memory, const Box
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The same for one box. On a GPU, threads find their point without divisions, and f is not copied for each thread.
+// The same for one box. On a GPU, threads find their point without divisions.
 template <class Function> PetscErrorCode for_each_of_box(PetscMemType memory, const Box &box, const Function &f) {
   Boxes boxes;
 

@@ -56,6 +56,10 @@ PetscErrorCode DeviceWait() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+bool DeviceRecords() {
+  return recording_stream;
+}
+
 PetscErrorCode PinnedMalloc(size_t bytes, void **memory) {
   cudaStream_t stream;
 
@@ -91,6 +95,10 @@ PetscErrorCode DeviceZero(void *, size_t) {
 
 PetscErrorCode DeviceWait() {
   return check_backend(PETSC_MEMTYPE_CUDA);
+}
+
+bool DeviceRecords() {
+  return false;
 }
 
 PetscErrorCode PinnedMalloc(size_t, void **) {

@@ -15,6 +15,7 @@ PetscErrorCode DeviceCopyToHost(void *to, const void *from, size_t bytes);
 
 PetscErrorCode DeviceZero(void *memory, size_t bytes); // in PETSc's stream
 PetscErrorCode DeviceWait();                           // until all that is in PETSc's stream is done
+bool           DeviceRecords();                        // what is queued becomes a CUDA graph: see recording.hpp
 
 // Memory of the host that kernels write, too.
 PetscErrorCode PinnedMalloc(size_t bytes, void **memory);

@@ -1,11 +1,9 @@
 #include "grid/device_halo.hpp"
 
-#include <array>
 #include <cstring>
-#include <map>
 
-#include "device/exports.hpp"
 #include "device/memory.hpp"
+#include "device/peers.hpp"
 #include "grid/gpu_halo.hpp"
 
 namespace shellac {
@@ -24,25 +22,6 @@ struct Card {
 
 constexpr size_t aligned(size_t bytes) {
   return (bytes + 255) / 256 * 256;
-}
-
-Exports &exports() {
-  static Exports all;
-  return all;
-}
-
-// The memory of another process, mapped once and never unmapped; null if it cannot be mapped.
-cudaError_t map_memory(int gpu, const cudaIpcMemHandle_t &handle, void **memory) {
-  using Key = std::pair<int, std::array<char, sizeof(handle)>>;
-  static std::map<Key, void *> mapped;
-  Key                          key{gpu, {}};
-  memcpy(key.second.data(), &handle, sizeof(handle));
-  const auto known = mapped.find(key);
-  *memory = known == mapped.end() ? nullptr : known->second;
-  if (*memory) return cudaSuccess;
-  const cudaError_t error = cudaIpcOpenMemHandle(memory, handle, cudaIpcMemLazyEnablePeerAccess);
-  if (!error) mapped[key] = *memory;
-  return error;
 }
 
 } // namespace
@@ -93,7 +72,7 @@ PetscErrorCode GpuHalo::SetUp(const std::vector<HaloLink> &links, const Patch &p
 }
 
 PetscErrorCode GpuHalo::Allocate() {
-  const size_t head = aligned(sizeof(unsigned) + sizeof(int));
+  const size_t head = aligned(sizeof(Counters));
   size_t       bytes = head;
   int          gpu;
 
@@ -107,8 +86,7 @@ PetscErrorCode GpuHalo::Allocate() {
   PetscCallCUDA(cudaEventCreateWithFlags(&packed_, cudaEventDisableTiming));
   PetscCallCUDA(cudaMallocHost((void **)&late_neighbour_, sizeof(int)));
   *late_neighbour_ = 0;
-  finished_ = (unsigned *)memory_;
-  late_ = (int *)(memory_ + sizeof(unsigned));
+  counters_ = (Counters *)memory_;
   char *at = memory_ + head;
   for (size_t f = 0; f < channels_.size(); f++) {
     const size_t size = aligned((*links_)[f].arriving * value_bytes_);
@@ -218,6 +196,7 @@ PetscErrorCode GpuHalo::Destroy() {
     if (c.send) PetscCallCUDA(cudaFreeHost(c.send));
     if (c.receive) PetscCallCUDA(cudaFreeHost(c.receive));
   }
+  DeviceFree(tables_);
   if (packed_) PetscCallCUDA(cudaEventDestroy(packed_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

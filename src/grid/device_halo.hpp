@@ -3,7 +3,7 @@
 //
 // Ranks of one host write directly into each other's halo buffers (CUDA IPC, over NVLink if available). A kernel packs
 // into the neighbour's memory and then raises a flag there; a second kernel waits for the flags; the host never waits.
-// Other neighbours use pinned host buffers and MPI. So do ranks that share a GPU, because they would wait for their turn
+// Both count exchanges on the GPU, so a CUDA graph can hold them. Other neighbours use pinned host buffers and MPI. So do ranks that share a GPU, because they would wait for their turn
 // on it. Each pair chooses its way once, at creation, and uses it for all vectors: in one exchange, the vector of one
 // rank may be on the host and that of its neighbour on a GPU.
 //
@@ -25,11 +25,23 @@ public:
   // An exchange of u on the GPU, over all links.
   virtual PetscErrorCode Begin(const void *u) = 0;
   virtual PetscErrorCode End(Field<char> *field) = 0;
-  virtual const char    *arrived(size_t link) const = 0; // after it: what came over the link
   // An exchange of u on the host, over the links that write into the neighbour's memory; the caller serves the others.
   virtual bool           writes_to_neighbour(size_t link) const = 0;
   virtual PetscErrorCode BeginOnHost(const void *u) = 0;
   virtual PetscErrorCode EndOnHost(Field<char> *field) = 0;
+
+  // What a filling puts where: values of the rank's own array or of what came over a link.
+  struct Filled {
+    Box      there;
+    PetscInt shift[3]; // from where values go to where they are, on the grid
+    int      link;     // -1: own
+    size_t   offset;   // in the link's values
+  };
+  // For arrays of PETSc's numbers over these boxes.
+  virtual PetscErrorCode PlanFilling(const std::vector<Filled> &parts, const Box &from, const Box &to) = 0;
+  // An exchange that ends with them: two kernels where all links go from GPU to GPU.
+  virtual PetscErrorCode Fill(const PetscScalar *from, PetscScalar *to) = 0;
+  virtual PetscErrorCode CheckLate() const = 0; // an error where a halo did not come in time
 
   virtual const char *transport() const = 0;
 };

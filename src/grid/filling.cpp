@@ -29,7 +29,10 @@ Box common(const Box &one, const Box &other) {
   return box;
 }
 
-using Part = Filling::Part;
+// What a rank gives of its own to one that wants a box: where it is wanted, and where it is.
+struct Part {
+  Box there, here;
+};
 std::vector<Part> parts_of(const PetscInt period[3], const Box &own, const Box &wanted) {
   std::vector<Part> parts;
   for (int index = 0; index < Direction::count; index++) {
@@ -61,9 +64,11 @@ PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay
   PetscFunctionBegin;
   PetscCall(PetscCommDuplicate(comm, &comm_, &tag_));
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
-  from_ = boxes.from;
-  to_ = boxes.to;
-  here_ = parts_of(boxes.period, boxes.own[rank], boxes.wanted[rank]);
+  std::vector<DeviceHalo::Filled> filled;
+  for (const Part &part : parts_of(boxes.period, boxes.own[rank], boxes.wanted[rank])) {
+    filled.push_back({part.there, {0, 0, 0}, -1, 0});
+    for (int a = 0; a < 3; a++) filled.back().shift[a] = part.here.lo[a] - part.there.lo[a];
+  }
   for (PetscMPIInt other = 0; other < ranks; other++) {
     HaloLink   link;
     PetscInt64 sent = 0, came = 0;
@@ -74,7 +79,7 @@ PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay
       sent += part.here.points();
     }
     for (const Part &part : parts_of(boxes.period, boxes.own[other], boxes.wanted[rank])) {
-      pieces_.push_back({links_.size(), part.there, (size_t)came});
+      filled.push_back({part.there, {0, 0, 0}, (int)links_.size(), (size_t)came});
       came += part.there.points();
     }
     if (!sent && !came) continue;
@@ -92,12 +97,14 @@ PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(check(INT_MAX));
-  PetscCall(DeviceHalo::Create(links_, patch_over(from_), comm_, tag_, sizeof(PetscScalar), PETSC_TRUE, way, &device_));
+  PetscCall(
+      DeviceHalo::Create(links_, patch_over(boxes.from), comm_, tag_, sizeof(PetscScalar), PETSC_TRUE, way, &device_));
   int staged = 0;
   for (size_t l = 0; l < links_.size(); l++) staged = staged || !device_->writes_to_neighbour(l);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &staged, 1, MPI_INT, MPI_MAX, comm_));
   direct_ = !staged;
   if (!direct_) PetscCall(check(INT_MAX / (PetscInt64)sizeof(PetscScalar)));
+  PetscCall(device_->PlanFilling(filled, boxes.from, boxes.to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,26 +118,11 @@ PetscErrorCode Filling::Destroy() {
 }
 
 PetscErrorCode Filling::Run(const PetscScalar *from, PetscScalar *to) {
-  Field<char> unused;
+  return device_->Fill(from, to);
+}
 
-  PetscFunctionBegin;
-  if (!links_.empty()) PetscCall(device_->Begin(from));
-  for (const Part &part : here_) {
-    Paste paste = {from_, to_, {0, 0, 0}, from, to};
-    bool  stays = from == to;
-    for (int a = 0; a < 3; a++) {
-      paste.shift[a] = part.here.lo[a] - part.there.lo[a];
-      stays = stays && paste.shift[a] == 0;
-    }
-    if (!stays) PetscCall(for_each_of_box(PETSC_MEMTYPE_DEVICE, part.there, paste));
-  }
-  if (links_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(device_->End(&unused));
-  for (const Piece &piece : pieces_) {
-    const auto *values = reinterpret_cast<const PetscScalar *>(device_->arrived(piece.link)) + piece.offset;
-    PetscCall(CopyBox(piece.box, values, piece.box, to, to_));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode Filling::CheckLate() const {
+  return device_->CheckLate();
 }
 
 } // namespace shellac

@@ -38,25 +38,13 @@ public:
   PetscErrorCode Destroy(); // not collective
   // Arrays on the GPU, which may be the same; in PETSc's stream.
   PetscErrorCode Run(const PetscScalar *from, PetscScalar *to);
-  bool           direct() const { return direct_; } // no value goes through a host
-
-  // What a rank gives of its own to one that wants a box: where it is wanted, and where it is.
-  struct Part {
-    Box there, here;
-  };
+  PetscErrorCode CheckLate() const;                 // an error where values did not come in time
+  bool           direct() const { return direct_; } // no value goes through a host; a CUDA graph can hold it
 
 private:
-  struct Piece { // of what comes
-    size_t link;
-    Box    box;    // on the whole grid
-    size_t offset; // in the link's values
-  };
   MPI_Comm              comm_ = MPI_COMM_NULL;
   PetscMPIInt           tag_ = 0;
-  Box                   from_ = {}, to_ = {};
   std::vector<HaloLink> links_;
-  std::vector<Piece>    pieces_;
-  std::vector<Part>     here_; // of this rank's own
   DeviceHalo           *device_ = nullptr;
   bool                  direct_ = false;
 };

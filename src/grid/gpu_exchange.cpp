@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cstring>
 
+#include "device/chain.hpp"
+#include "device/meeting.hpp"
 #include "grid/gpu_halo.hpp"
 
 #if SHELLAC_CUDA
@@ -7,26 +10,10 @@ namespace shellac {
 
 namespace {
 
-struct PackPart {
-  Box    from; // of the array's points
-  size_t count;
-  void  *to;
-};
-
-struct PackParts { // of one kernel
-  static constexpr int most = Direction::count - 1;
-  PackPart             part[most];
-  int                  count = 0;
-  Patch                patch;
-};
-
-// The flags to wait for, and the halos that come with them.
-struct Flags {
-  const unsigned long long *flag[most_flags];
-  unsigned                 *inbox[most_flags]; // as words of 4 bytes
-  size_t                    words[most_flags];
-  PetscMPIInt               neighbour[most_flags];
-  int                       count = 0;
+// How long a GPU waits, and whom it tells: late_neighbour, on the host, is the rank that did not answer, plus one.
+struct Patience {
+  unsigned long long timeout; // [ns]; 0: no limit
+  int               *late_neighbour;
 };
 
 // The neighbours' flags to raise.
@@ -35,62 +22,106 @@ struct Signals {
   int                 count = 0;
 };
 
+// The last block of a kernel, when all others are done.
+__device__ bool is_last_block(unsigned *done) {
+  __shared__ bool is;
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    is = atomicAdd(done, 1) == gridDim.x - 1;
+    if (is) *done = 0;
+  }
+  __syncthreads();
+  return is;
+}
+
+__device__ void raise(const Signals &signals, Counters *counters) {
+  const unsigned long long exchange = counters->sent + 1;
+  __threadfence_system();
+  for (int f = (int)threadIdx.x; f < signals.count; f += (int)blockDim.x)
+    *(volatile unsigned long long *)signals.flag[f] = exchange;
+  __syncthreads();
+  if (threadIdx.x == 0) counters->sent = exchange;
+}
+
 // Copies each part to its place; the last block to finish raises the neighbours' flags.
 template <class Value>
-__global__ void pack(PackParts parts, Signals signals, const Value *u, unsigned long long exchange,
-                     unsigned *finished) {
-  const Patch &patch = parts.patch;
-  size_t       n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (int f = 0; f < parts.count; f++) {
-    const PackPart &part = parts.part[f];
+__global__ void pack(const PackPart *parts, int count, const __grid_constant__ Patch patch,
+                     const __grid_constant__ Signals signals, const Value *u, Counters *counters) {
+  const int turn = (int)((counters->sent + 1) % 2);
+  size_t    n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  for (int f = 0; f < count; f++) {
+    const PackPart &part = parts[f];
     if (n < part.count) {
       PetscInt p[3];
       part.from.point((PetscInt64)(n / patch.dof), p);
-      static_cast<Value *>(part.to)[n] = u[patch.index(p[0], p[1], p[2]) * patch.dof + n % patch.dof];
+      reinterpret_cast<Value *>(part.to[turn])[n] = u[patch.index(p[0], p[1], p[2]) * patch.dof + n % patch.dof];
       break;
     }
     n -= part.count;
   }
-  __threadfence_system();
-  __syncthreads();
-  if (threadIdx.x == 0 && atomicAdd(finished, 1) == gridDim.x - 1) {
-    *finished = 0;
-    __threadfence_system();
-    for (int f = 0; f < signals.count; f++) *(volatile unsigned long long *)signals.flag[f] = exchange;
-  }
+  if (is_last_block(&counters->packed)) raise(signals, counters);
 }
 
-__device__ unsigned long long nanoseconds_now() {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
+__global__ void raise_flags(const __grid_constant__ Signals signals, Counters *counters) {
+  raise(signals, counters);
 }
 
-// A halo that does not arrive becomes NaN, so that no result looks right. `late`, on the GPU, makes later waits end at
-// once; late_neighbour, on the host, is the rank that did not answer, plus one.
-__global__ void wait_for_flags(Flags flags, unsigned long long exchange, unsigned long long timeout, int *late,
-                               int *late_neighbour) {
-  const int                          f = threadIdx.x;
-  const volatile unsigned long long *flag = flags.flag[f];
-  if (*flag < exchange) {
+// Waits for a neighbour's flag; false: it was not raised in time.
+__device__ bool arrives(const Flag &flag, unsigned long long exchange, Counters *counters, const Patience &patience) {
+  const volatile unsigned long long *last = flag.last;
+  bool                               in_vain = false;
+  if (*last < exchange) {
     const unsigned long long begin = nanoseconds_now();
-    bool                     in_vain = *(volatile int *)late != 0;
-    while (*flag < exchange && !in_vain) {
+    in_vain = *(volatile int *)&counters->late != 0;
+    while (*last < exchange && !in_vain) {
       __nanosleep(20);
-      in_vain = timeout && nanoseconds_now() - begin > timeout;
+      in_vain = patience.timeout && nanoseconds_now() - begin > patience.timeout;
     }
     if (in_vain) {
-      for (size_t n = 0; n < flags.words[f]; n++) flags.inbox[f][n] = 0xffffffffu;
-      *(volatile int *)late = 1;
-      *(volatile int *)late_neighbour = flags.neighbour[f] + 1;
+      *(volatile int *)&counters->late = 1;
+      *(volatile int *)patience.late_neighbour = flag.neighbour + 1;
     }
   }
   __threadfence_system();
+  return !in_vain;
 }
 
-__global__ void raise_flags(Signals signals, unsigned long long exchange) {
-  __threadfence_system();
-  *(volatile unsigned long long *)signals.flag[threadIdx.x] = exchange;
+// A halo that does not arrive becomes NaN, so that no result looks right. A thread for each flag.
+__global__ void wait_for_flags(const Flag *flags, Counters *counters, Patience patience) {
+  const unsigned long long exchange = counters->received + 1;
+  const Flag              &flag = flags[threadIdx.x];
+  if (!arrives(flag, exchange, counters, patience))
+    for (size_t n = 0; n < flag.words; n++) flag.inbox[exchange % 2][n] = 0xffffffffu;
+  __syncthreads();
+  if (threadIdx.x == 0) counters->received = exchange;
+}
+
+// Fills an array over the box to_box: the rank's own values first, while the others' are on their way. ended: the exchange,
+// if it has ended already; otherwise 0.
+__global__ void fill(const FillPart *parts, size_t values, const Flag *flags, int flag_count, Counters *counters,
+                     unsigned long long ended, Patience patience, const __grid_constant__ Box from_box,
+                     const __grid_constant__ Box to_box, const PetscScalar *from, PetscScalar *to) {
+  const unsigned long long exchange = ended ? ended : counters->received + 1;
+  unsigned                 came = 0, is_late = 0; // a bit for each flag
+  int                      f = 0;
+  size_t                   first = 0; // of the part f
+  for (size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x; n < values; n += (size_t)gridDim.x * blockDim.x) {
+    while (n - first >= (size_t)parts[f].there.points()) first += (size_t)parts[f++].there.points();
+    const FillPart &part = parts[f];
+    PetscInt        p[3], q[3];
+    part.there.point((PetscInt64)(n - first), p);
+    for (int a = 0; a < 3; a++) q[a] = p[a] + part.shift[a];
+    const unsigned bit = part.flag < 0 ? 0 : 1u << part.flag;
+    if (bit && !(came & bit) && !arrives(flags[part.flag], exchange, counters, patience)) is_late |= bit;
+    came |= bit;
+    const auto *inbox = reinterpret_cast<const PetscScalar *>(part.from[exchange % 2]);
+    to[to_box.index(p)] = is_late & bit ? PetscScalar(NAN) : inbox ? inbox[n - first] : from[from_box.index(q)];
+  }
+  if (ended) return;
+  // those that send nothing here, too: they may still read what came the last time
+  if (blockIdx.x == 0 && (int)threadIdx.x < flag_count) (void)arrives(flags[threadIdx.x], exchange, counters, patience);
+  if (is_last_block(&counters->filled) && threadIdx.x == 0) counters->received = exchange;
 }
 
 } // namespace
@@ -105,8 +136,8 @@ PetscErrorCode GpuHalo::AllocatePinned(size_t f) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GpuHalo::CheckLate() {
-  const int late = *(volatile int *)late_neighbour_;
+PetscErrorCode GpuHalo::CheckLate() const {
+  const int late = late_neighbour_ ? *(volatile int *)late_neighbour_ : 0;
 
   PetscFunctionBegin;
   PetscCheck(!late, PETSC_COMM_SELF, PETSC_ERR_LIB,
@@ -116,67 +147,140 @@ PetscErrorCode GpuHalo::CheckLate() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GpuHalo::WaitForFlags(cudaStream_t stream) {
-  Flags flags;
+// What the kernels need to know, in one piece of the GPU's memory.
+PetscErrorCode GpuHalo::MakeParts() {
+  std::vector<PackPart> packs;
+  std::vector<Flag>     flags;
+  std::vector<FillPart> fills;
+  std::vector<int>      flag_of(channels_.size(), -1);
 
   PetscFunctionBegin;
+  pack_values_ = fill_values_ = 0;
   for (size_t f = 0; f < channels_.size(); f++) {
-    if (channels_[f].way != Way::ipc) continue;
-    flags.flag[flags.count] = channels_[f].flag;
-    flags.inbox[flags.count] = (unsigned *)channels_[f].inbox[exchange_ % 2];
-    flags.words[flags.count] = (*links_)[f].arriving * value_bytes_ / sizeof(unsigned);
-    flags.neighbour[flags.count++] = (*links_)[f].neighbour;
+    const Channel &c = channels_[f];
+    char *const   *to = c.way == Way::local ? channels_[link_back(*links_, f)].inbox : c.outbox;
+    size_t         at = 0;
+    for (const Box &box : (*links_)[f].ours) {
+      const size_t count = (size_t)box.points() * patch_.dof;
+      packs.push_back({box, count, {to[0] + at, to[1] + at}});
+      at += count * value_bytes_;
+      pack_values_ += count;
+    }
+    if (c.way != Way::ipc) continue;
+    flag_of[f] = (int)flags.size();
+    flags.push_back({c.flag,
+                     {(unsigned *)c.inbox[0], (unsigned *)c.inbox[1]},
+                     (*links_)[f].arriving * value_bytes_ / sizeof(unsigned),
+                     (*links_)[f].neighbour});
   }
-  wait_for_flags<<<1, flags.count, 0, stream>>>(flags, exchange_, (unsigned long long)(1e9 * halo_timeout), late_,
-                                                late_neighbour_);
+  for (const Filled &part : filled_) {
+    FillPart fill = {part.there, {part.shift[0], part.shift[1], part.shift[2]}};
+    for (int turn = 0; turn < 2 && part.link >= 0; turn++)
+      fill.from[turn] = channels_[(size_t)part.link].inbox[turn] + part.offset * value_bytes_;
+    if (part.link >= 0 && !any_staged_) fill.flag = flag_of[(size_t)part.link];
+    fills.push_back(fill);
+    fill_values_ += (size_t)part.there.points();
+  }
+  pack_count_ = (int)packs.size(), flag_count_ = (int)flags.size();
+  const size_t bytes[] = {packs.size() * sizeof(PackPart), flags.size() * sizeof(Flag),
+                          fills.size() * sizeof(FillPart)};
+  DeviceFree(tables_);
+  tables_ = nullptr;
+  PetscCall(DeviceMalloc(PetscMax(bytes[0] + bytes[1] + bytes[2], (size_t)1), &tables_));
+  char       *to = (char *)tables_;
+  const void *from[] = {packs.data(), flags.data(), fills.data()};
+  packs_ = (const PackPart *)to;
+  flags_ = (const Flag *)(to + bytes[0]);
+  fills_ = (const FillPart *)(to + bytes[0] + bytes[1]);
+  for (int n = 0; n < 3; to += bytes[n++])
+    if (bytes[n]) PetscCall(DeviceCopyFromHost(to, from[n], bytes[n]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GpuHalo::WaitForFlags(cudaStream_t stream) {
+  PetscFunctionBegin;
+  wait_for_flags<<<1, (unsigned)flag_count_, 0, stream>>>(
+      flags_, counters_, Patience{(unsigned long long)(1e9 * halo_timeout), late_neighbour_});
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode GpuHalo::Pack(const void *u, cudaStream_t stream) {
+  const unsigned threads = 256, blocks = (unsigned)PetscMax((pack_values_ + threads - 1) / threads, (size_t)1);
+  Signals        signals;
+
+  PetscFunctionBegin;
+  for (const Channel &c : channels_)
+    if (c.neighbour_flag) signals.flag[signals.count++] = c.neighbour_flag;
+  const auto run = [&](auto value) {
+    pack<<<blocks, threads, 0, stream>>>(packs_, pack_count_, patch_, signals, (const decltype(value) *)u, counters_);
+  };
+  if (value_bytes_ == sizeof(float))
+    run(float());
+  else if (value_bytes_ == sizeof(double))
+    run(double());
+  else
+    run(double2());
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GpuHalo::PlanFilling(const std::vector<Filled> &parts, const Box &from, const Box &to) {
+  PetscFunctionBegin;
+  from_ = from;
+  to_ = to;
+  filled_ = parts;
+  const auto stays = [](const Filled &part) {
+    return part.link < 0 && part.shift[0] == 0 && part.shift[1] == 0 && part.shift[2] == 0;
+  };
+  const auto rest = std::stable_partition(filled_.begin(), filled_.end(), stays);
+  std::stable_partition(rest, filled_.end(), [](const Filled &part) { return part.link < 0; });
+  stay_count_ = (int)(rest - filled_.begin());
+  stay_values_ = 0;
+  for (auto part = filled_.begin(); part != rest; part++) stay_values_ += (size_t)part->there.points();
+  PetscCall(MakeParts());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GpuHalo::Fill(const PetscScalar *from, PetscScalar *to) {
+  const bool   in_place = from == to;
+  const size_t values = fill_values_ - (in_place ? stay_values_ : 0), threads = 256,
+               blocks = PetscMin((values + threads - 1) / threads, (size_t)(8 * multiprocessors()));
+  Field<char>  unused;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  if (any_staged_) {
+    PetscCall(Begin(from));
+    PetscCall(End(&unused));
+  } else {
+    PetscCall(CheckLate());
+    open_ = true;
+    if (!channels_.empty()) PetscCall(Pack(from, stream));
+  }
+  if (values || !channels_.empty()) {
+    fill<<<(unsigned)PetscMax(blocks, (size_t)1), (unsigned)threads, 0, stream>>>(
+        fills_ + (in_place ? stay_count_ : 0), values, flags_, flag_count_, counters_, any_staged_ ? exchange_ : 0,
+        Patience{(unsigned long long)(1e9 * halo_timeout), late_neighbour_}, from_, to_, from, to);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  open_ = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GpuHalo::Begin(const void *u) {
-  cudaStream_t          stream;
-  std::vector<PackPart> all;
-  Signals               signals;
+  cudaStream_t stream;
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
   if (!memory_) PetscCall(Allocate()); // host vectors were expected: every link is staged
+  if (!tables_) PetscCall(MakeParts());
   PetscCall(CheckLate());
   exchange_++;
   open_ = true;
   const int turn = (int)(exchange_ % 2);
-  for (size_t f = 0; f < channels_.size(); f++) {
-    const Channel &c = channels_[f];
-    char          *to = c.way == Way::local ? channels_[link_back(*links_, f)].inbox[turn] : c.outbox[turn];
-    for (const Box &box : (*links_)[f].ours) {
-      const size_t count = (size_t)box.points() * patch_.dof;
-      all.push_back({box, count, to});
-      to += count * value_bytes_;
-    }
-    if (c.neighbour_flag) signals.flag[signals.count++] = c.neighbour_flag;
-  }
-  for (size_t n = 0; n < all.size() || n == 0; n += PackParts::most) { // the last kernel raises the flags
-    const bool last = n + PackParts::most >= all.size();
-    PackParts  parts;
-    size_t     values = 0;
-    parts.patch = patch_;
-    for (size_t p = n; p < all.size() && parts.count < PackParts::most; p++) {
-      parts.part[parts.count++] = all[p];
-      values += all[p].count;
-    }
-    const unsigned threads = 256, blocks = (unsigned)PetscMax((values + threads - 1) / threads, (size_t)1);
-    const auto     run = [&](auto value) {
-      pack<<<blocks, threads, 0, stream>>>(parts, last ? signals : Signals(), (const decltype(value) *)u, exchange_,
-                                           finished_);
-    };
-    if (value_bytes_ == sizeof(float))
-      run(float());
-    else if (value_bytes_ == sizeof(double))
-      run(double());
-    else
-      run(double2());
-    PetscCallCUDA(cudaGetLastError());
-  }
+  PetscCall(Pack(u, stream));
   if (any_staged_) {
     for (size_t f = 0; f < channels_.size(); f++) {
       Channel     &c = channels_[f];
@@ -234,6 +338,7 @@ PetscErrorCode GpuHalo::BeginOnHost(const void *u) {
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
+  if (!tables_) PetscCall(MakeParts());
   PetscCall(CheckLate());
   exchange_++;
   open_ = true;
@@ -254,7 +359,7 @@ PetscErrorCode GpuHalo::BeginOnHost(const void *u) {
     PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
     signals.flag[signals.count++] = channels_[f].neighbour_flag;
   }
-  raise_flags<<<1, signals.count, 0, stream>>>(signals, exchange_);
+  raise_flags<<<1, (unsigned)signals.count, 0, stream>>>(signals, counters_);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

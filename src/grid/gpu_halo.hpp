@@ -19,6 +19,33 @@ struct Channel { // beside each link
   char               *send = nullptr, *receive = nullptr; // pinned, of a link that passes the host
 };
 
+struct PackPart { // of what goes over links
+  Box    from;    // of the array's points
+  size_t count;   // values
+  char  *to[2];   // by turns
+};
+
+struct FillPart { // of what fills an array
+  Box         there;
+  PetscInt    shift[3];                     // from where values go to where they are
+  const char *from[2] = {nullptr, nullptr}; // an inbox, by turns; null: the rank's own array
+  int         flag = -1;                    // to wait for; -1: none
+};
+
+struct Flag {                         // that a neighbour raises, and the halo that comes with it
+  const unsigned long long *last;     // the exchange that it says
+  unsigned                 *inbox[2]; // as words of 4 bytes
+  size_t                    words;
+  PetscMPIInt               neighbour;
+};
+
+// Of the exchanges of a halo, on the GPU.
+struct Counters {
+  unsigned long long sent, received;
+  unsigned           packed, filled; // blocks that are done
+  int                late;           // a neighbour did not raise its flag in time: later waits end at once
+};
+
 class GpuHalo : public DeviceHalo {
 public:
   PetscErrorCode SetUp(const std::vector<HaloLink> &links, const Patch &patch, MPI_Comm comm, PetscMPIInt tag,
@@ -26,17 +53,20 @@ public:
   PetscErrorCode Destroy() override;
   PetscErrorCode Begin(const void *u) override;
   PetscErrorCode End(Field<char> *field) override;
-  const char    *arrived(size_t link) const override { return channels_[link].inbox[exchange_ % 2]; }
   bool           writes_to_neighbour(size_t link) const override { return channels_[link].way == Way::ipc; }
   PetscErrorCode BeginOnHost(const void *u) override;
   PetscErrorCode EndOnHost(Field<char> *field) override;
+  PetscErrorCode PlanFilling(const std::vector<Filled> &parts, const Box &from, const Box &to) override;
+  PetscErrorCode Fill(const PetscScalar *from, PetscScalar *to) override;
+  PetscErrorCode CheckLate() const override;
   const char    *transport() const override;
 
 private:
   PetscErrorCode Allocate();
+  PetscErrorCode MakeParts();
+  PetscErrorCode Pack(const void *u, cudaStream_t stream);
   PetscErrorCode Agree(PetscBool device, HaloWay wish);
   PetscErrorCode AllocatePinned(size_t f);
-  PetscErrorCode CheckLate();
   PetscErrorCode WaitForFlags(cudaStream_t stream);
 
   const std::vector<HaloLink> *links_ = nullptr;
@@ -46,12 +76,19 @@ private:
   size_t                       value_bytes_ = 0;
   std::vector<Channel>         channels_;
   char                        *memory_ = nullptr;         // all of this rank's device buffers: one piece to share
-  unsigned                    *finished_ = nullptr;       // blocks of the packing kernel that are done
-  int                         *late_ = nullptr;           // see wait_for_flags(); on the GPU
+  Counters                    *counters_ = nullptr;       // in it
   int                         *late_neighbour_ = nullptr; // on the host
-  unsigned long long           exchange_ = 0;             // counts the exchanges
-  bool                         open_ = false;             // between Begin() and End()
-  cudaEvent_t                  packed_ = nullptr;         // a staged link's values are in pinned memory
+  unsigned long long           exchange_ = 0;             // counts the exchanges of Begin() as the GPU does
+  void                        *tables_ = nullptr;         // on the GPU: what follows
+  const PackPart              *packs_ = nullptr;
+  const Flag                  *flags_ = nullptr;
+  const FillPart              *fills_ = nullptr;
+  int                          pack_count_ = 0, flag_count_ = 0, stay_count_ = 0;    // of filled_: stay in place
+  size_t                       pack_values_ = 0, fill_values_ = 0, stay_values_ = 0; // of these parts
+  std::vector<Filled>          filled_;
+  Box                          from_ = {}, to_ = {}; // of a filling's arrays
+  bool                         open_ = false;        // between Begin() and End()
+  cudaEvent_t                  packed_ = nullptr;    // a staged link's values are in pinned memory
   bool                         any_ipc_ = false, any_staged_ = false;
 };
 

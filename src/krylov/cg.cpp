@@ -1,5 +1,5 @@
-// Conjugate gradients in few passes over the vectors. On the GPU of one rank, with a preconditioner that is diagonal,
-// iterations run ahead of the host, several as one CUDA graph; the host reads their norms behind them.
+// Conjugate gradients in few passes over the vectors. On GPUs that add up the sums of all ranks, with a preconditioner that is
+// diagonal, iterations run ahead of the host, several as one CUDA graph; the host reads their norms behind them.
 
 #include "capture/captured.hpp"
 #include "device/recording.hpp"
@@ -11,7 +11,7 @@ PetscErrorCode Solve::FindMemory() {
   Arrays             arrays;
   const PetscScalar *array;
   PetscInt           n;
-  int                on_host;
+  const MPI_Comm     comm = PetscObjectComm((PetscObject)ksp_);
 
   PetscFunctionBegin;
   x_ = ksp_->vec_sol, b_ = ksp_->vec_rhs, r_ = ksp_->work[0], p_ = ksp_->work[1], w_ = ksp_->work[2];
@@ -19,11 +19,19 @@ PetscErrorCode Solve::FindMemory() {
   PetscCall(VecGetLocalSize(x_, &n));
   n_ = (size_t)n;
   for (Vec v : {b_, x_, r_, p_, w_}) PetscCall(arrays.Read(v, &array));
-  on_host = PetscMemTypeHost(arrays.memory());
+  memory_ = PetscMemTypeHost(arrays.memory()) ? PETSC_MEMTYPE_HOST : PETSC_MEMTYPE_DEVICE;
   PetscCall(arrays.Restore());
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp_), &ranks_));
-  memory_ = on_host ? PETSC_MEMTYPE_HOST : PETSC_MEMTYPE_DEVICE;
-  PetscCall(run_.Prepare(PetscObjectComm((PetscObject)ksp_), memory_, !on_host && ranks_ == 1));
+  PetscCallMPI(MPI_Comm_size(comm, &ranks_));
+  PetscInt64 most[] = {PetscMemTypeHost(memory_), (PetscInt64)n};
+  if (ranks_ > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPIU_INT64, MPI_MAX, comm));
+  all_on_gpu_ = !most[0];
+  most_n_ = (size_t)most[1];
+  if (all_on_gpu_) {
+    void (*view)(void) = NULL;
+    PetscCall(PetscObjectQueryFunction((PetscObject)A_, "ShellacView_C", &view));
+    if (view) PetscCall(MatGetReadyStencil(A_, &ours_));
+  }
+  PetscCall(run_.Prepare(comm, memory_, all_on_gpu_, ours_ ? ours_->halo_way : HaloWay::automatic));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,8 +54,12 @@ PetscErrorCode Solve::FindPreconditioner() {
   PetscCall(VecSet(w_, 1));
   PetscCall(KSP_PCApply(ksp_, w_, cg_.diagonal));
   varies_ = true;
-  if (PetscMemTypeDevice(memory_) && ranks_ == 1 && n_) { // where a pass without that array is faster
+  if (run_.on_gpu()) { // where a pass without that array is faster
     const PetscScalar *d;
+    struct {
+      PetscScalar factor;
+      bool        is;
+    } mine = {0, n_ > 0};
     run_.scalars = cg::Scalars();
     PetscCall(run_.Send());
     PetscCall(Pass([&](Arrays *arrays, const auto &run) {
@@ -57,8 +69,17 @@ PetscErrorCode Solve::FindPreconditioner() {
       PetscFunctionReturn(PETSC_SUCCESS);
     }));
     PetscCall(run_.Fetch());
-    varies_ = run_.scalars.norm != 0;
-    if (!varies_) PetscCall(DeviceCopyToHost(&factor_, d, sizeof(factor_)));
+    varies_ = run_.scalars.norm != 0; // within a rank
+    if (varies_) PetscFunctionReturn(PETSC_SUCCESS);
+    if (n_) PetscCall(DeviceCopyToHost(&mine.factor, d, sizeof(mine.factor)));
+    std::vector<decltype(mine)> all((size_t)ranks_);
+    PetscCallMPI(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE,
+                               PetscObjectComm((PetscObject)ksp_)));
+    bool known = false;
+    for (const auto &one : all) {
+      varies_ = varies_ || (one.is && known && one.factor != factor_);
+      if (one.is && !known) factor_ = one.factor, known = true;
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -131,45 +152,91 @@ PetscErrorCode Solve::CheckStop() {
 
 // Whether a whole iteration takes two passes.
 PetscErrorCode Solve::FindStar() {
-  void (*view)(void) = NULL;
   StencilOperator                  *which;
   std::unique_ptr<PreparedOperator> prepared;
   Arrays                            arrays;
   const PetscScalar                *x;
 
   PetscFunctionBegin;
-  if (!is_diagonal_ || !PetscMemTypeDevice(memory_) || ranks_ > 1 || !n_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectQueryFunction((PetscObject)A_, "ShellacView_C", &view));
-  if (!view) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetReadyStencil(A_, &ours_));
-  if (ours_->bound_to_host) ours_ = NULL;
-  if (!ours_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!is_diagonal_ || !run_.on_gpu() || !ours_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilGetOperator(ours_, ksp_->transpose_solve, &which));
   PetscCall(arrays.Read(x_, &x));
   PetscCall(ours_->Prepare(which, &arrays, &prepared));
   const PreparedCapture *capture = dynamic_cast<const PreparedCapture *>(prepared.get());
-  is_star_ = capture && which->patch().size[2] == 1 && capture->is_whole_star(&star_.star, &star_.at_ends);
+  int is = capture && n_ && which->patch().size[2] == 1 && capture->is_whole_star(&star_.star, &star_.at_ends);
+  is = is && !ours_->bound_to_host && (ranks_ == 1 || !varies_);
   for (int a = 0; a < 3; a++) star_.size[a] = which->patch().size[a];
   PetscCall(arrays.Restore());
+  if (ranks_ > 1)
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &is, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)ksp_)));
+  is_star_ = is;
+  if (!is_star_) PetscFunctionReturn(PETSC_SUCCESS);
+  const Grid &grid = ours_->grid;
+  for (int a = 0; a < 2; a++)
+    for (Side e : {LOWER, UPPER}) {
+      cg::Neighbour &its = star_.beside[a][e];
+      const int      step = e == LOWER ? -1 : 1;
+      PetscInt       size[2] = {grid.size[0], grid.size[1]};
+      its.rank = grid.neighbour(Direction{{a == 0 ? step : 0, a == 1 ? step : 0, 0}});
+      if (its.rank < 0) continue;
+      const auto place = (size_t)((grid.place[a] + step + grid.ranks[a]) % grid.ranks[a]);
+      size[a] = grid.first[a][place + 1] - grid.first[a][place];
+      const size_t across = a == 0 ? 1 : (size_t)size[0]; // to the next point away from the side
+      its.step = a == 0 ? (size_t)size[0] : 1;
+      its.first = e == LOWER ? across * (size_t)(size[a] - 1) : 0;
+      its.points = (size_t)size[0] * (size_t)size[1];
+    }
+  if (ranks_ > 1) PetscCall(ShareVectors(ours_->halo_way == HaloWay::ipc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// r, p and w, where the neighbours read them. No star where that cannot be.
+PetscErrorCode Solve::ShareVectors(bool may_share) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  const MPI_Comm comm = PetscObjectComm((PetscObject)ksp_);
+  if (!cg_.memory.connected()) {
+    PetscInt N;
+    PetscCall(cg_.memory.Connect(comm, 3 * n_ * sizeof(PetscScalar), may_share));
+    PetscCall(VecGetSize(x_, &N));
+    for (int n = 0; n < 3 && cg_.memory.connected(); n++)
+      PetscCall(
+          VecCreateMPICUDAWithArray(comm, 1, (PetscInt)n_, N, vector_of(cg_.memory.rank(), n_, n), &cg_.in_memory[n]));
+  }
+  is_star_ = cg_.memory.connected();
+  if (is_star_) r_ = cg_.in_memory[0], p_ = cg_.in_memory[1], w_ = cg_.in_memory[2];
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The new p goes into w, and the two change places.
 PetscErrorCode Solve::IterateByStar() {
   Arrays              arrays;
-  cg::DirectionOfStar direction = {{}, NULL, NULL, NULL, hermitian()};
-  cg::UpdateOfStar    pass = {{NULL, NULL, {}, NULL, NULL, products(true, true)}};
+  cg::DirectionOfStar direction = {{}, {}, {}, NULL, hermitian()};
+  cg::UpdateOfStar    pass = {{}, {}, {NULL, NULL, {}, NULL, NULL, products(true, true)}};
+  const PetscScalar  *before;
 
   PetscFunctionBegin;
   PetscCall(arrays.ReadWrite(r_, &pass.update.r));
   PetscCall(arrays.ReadWrite(x_, &pass.update.x));
-  PetscCall(arrays.Read(p_, &direction.before));
+  PetscCall(arrays.Read(p_, &before));
   PetscCall(arrays.Write(w_, &direction.p));
   PetscCall(Read(&arrays, &direction.D));
   PetscCall(CheckMemory(arrays));
-  direction.r = pass.update.r;
   pass.update.D = direction.D;
   pass.update.p = direction.p;
+  direction.inputs = {pass.update.r, before};
+  pass.inputs = {direction.p, NULL};
+  const int before_at = p_ == cg_.in_memory[1] ? 1 : 2;
+  for (int a = 0; a < 2; a++)
+    for (Side e : {LOWER, UPPER}) {
+      const cg::Neighbour &its = star_.beside[a][e];
+      direction.beside[a][e] = direction.inputs;
+      pass.beside[a][e] = pass.inputs;
+      if (ranks_ == 1 || its.rank < 0) continue; // this rank itself
+      direction.beside[a][e] = {vector_of(its.rank, its.points, 0), vector_of(its.rank, its.points, before_at)};
+      pass.beside[a][e] = {vector_of(its.rank, its.points, 3 - before_at), NULL};
+    }
   PetscCall(cg::run_star(&run_, star_, direction));
   PetscCall(cg::run_star(&run_, star_, pass));
   PetscCall(arrays.Restore());
@@ -251,7 +318,7 @@ PetscErrorCode Solve::IterateAndTest() {
 }
 
 bool Solve::may_run_ahead() const {
-  bool may = PetscMemTypeDevice(memory_) && ranks_ == 1 && is_diagonal_ && !ksp_->numbermonitors && ksp_->chknorm <= 0;
+  bool may = run_.on_gpu() && is_diagonal_ && !ksp_->numbermonitors && ksp_->chknorm <= 0;
 #if PETSC_VERSION_GE(3, 20, 0)
   may = may && ksp_->min_it <= 0;
 #endif
@@ -282,10 +349,11 @@ PetscErrorCode Solve::Queue(int iterations, bool as_graph, int turn) {
 // While the host reads what some iterations have found, the next ones run.
 PetscErrorCode Solve::RunAhead() {
   constexpr size_t most_points = 1 << 22; // of iterations that take less time than the host needs to queue them
-  const int        iterations = n_ <= most_points ? 8 : 1;
+  const int        iterations = most_n_ <= most_points ? 8 : 1; // on all ranks, whose products exchange halos
   cg::Ahead       &ahead = cg_.ahead;
   PetscLogDouble   flops_before, flops_after;
-  bool             may_record = iterations > 1 && ours_, as_graph = false; // other Mats have streams of their own
+  // other Mats have streams of their own, and exchanges of halos are counted by the host
+  bool may_record = iterations > 1 && ours_ && !ours_->bound_to_host && (ranks_ == 1 || is_star_), as_graph = false;
 
   PetscFunctionBegin;
   PetscCall(ahead.Prepare());
@@ -305,6 +373,7 @@ PetscErrorCode Solve::RunAhead() {
       PetscCall(PetscLogGpuFlops(flops_after - flops_before));
     PetscCall(Queue(iterations, as_graph, 1 - turn));
     PetscCallCUDA(cudaEventSynchronize(ahead.ready[turn]));
+    PetscCall(run_.CheckLate());
     const cg::Record  &record = *ahead.seen[turn];
     const cg::Scalars &seen = record.scalars;
     while (ksp_->its < seen.its && !ksp_->reason) {

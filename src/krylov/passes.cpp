@@ -4,17 +4,31 @@ namespace shellac {
 namespace cg {
 
 Runner::~Runner() {
+  peers_.Disconnect(!is_late());
+  PinnedFree(late_);
   DeviceFree(on_device_);
   DeviceFree(partial_);
   DeviceFree(arrived_);
 }
 
-PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool on_gpu) {
+PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool all_on_gpu, HaloWay way) {
+  PetscMPIInt ranks;
+
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
   comm_ = comm;
   memory_ = memory;
-  on_gpu_ = on_gpu;
+#if SHELLAC_CUDA
+  if (all_on_gpu && ranks > 1 && !asked_peers_ && way != HaloWay::host) {
+    PetscCall(peers_.Connect(comm, sizeof(Meeting<Sums::count>::Memory), way == HaloWay::ipc));
+    if (peers_.connected()) PetscCall(PinnedMalloc(sizeof(int), (void **)&late_));
+    if (late_) *late_ = 0;
+    asked_peers_ = true;
+  }
+#endif
+  on_gpu_ = all_on_gpu && (ranks == 1 || peers_.connected());
+  PetscCall(CheckLate());
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory) && !on_device_) {
     PetscCall(DeviceMalloc(sizeof(Record), (void **)&on_device_));
@@ -35,6 +49,17 @@ PetscErrorCode Runner::Send() {
 PetscErrorCode Runner::Fetch() {
   PetscFunctionBegin;
   if (on_gpu_) PetscCall(DeviceCopyToHost(&scalars, &on_device_->scalars, sizeof(scalars)));
+  PetscCall(CheckLate());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Runner::CheckLate() const {
+  PetscFunctionBegin;
+  PetscCheck(
+      !is_late(), PETSC_COMM_SELF, PETSC_ERR_LIB,
+      "no sums came from rank %d within %g s: it has ended the solve with an error, or does something else; look "
+      "for its error, or allow more time with -shellac_halo_timeout (0: no limit)",
+      *late_ - 1, (double)halo_timeout);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

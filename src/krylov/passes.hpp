@@ -6,8 +6,10 @@
 
 #include "device/arrays.hpp"
 #include "device/chain.hpp"
+#include "device/meeting.hpp"
 #include "device/stream.hpp"
 #include "device/warp.hpp"
+#include "grid/device_halo.hpp"
 #include "krylov/scalars.hpp"
 
 namespace shellac {
@@ -173,11 +175,17 @@ namespace kernel {
 
 constexpr int threads_of_pass = 256, places_of_thread = 4;
 
+// Who completes the scalars after a pass.
+struct Completion {
+  bool                 on_gpu; // otherwise the host reads the sums
+  Meeting<Sums::count> ranks;  // whose sums are added up first
+};
+
 // The sums of all threads. partial: of each block. The last block that ends adds them up in their order and, where it may,
-// completes the scalars; otherwise the host reads the sums.
+// completes the scalars.
 template <class Pass>
 __device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Record *record, double *partial,
-                                         unsigned *arrived, bool completes) {
+                                         unsigned *arrived, const Completion &completion) {
   __shared__ double of_warps[Sums::count][threads_of_pass / 32];
   __shared__ bool   is_last;
   const int         lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -201,9 +209,10 @@ __device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Rec
       sum += __ldcg(&partial[Sums::count * block + s]);
     of_block.of[s] = sum_of_block(sum, warp, lane, of_warps[s]);
   }
+  if (completion.on_gpu && completion.ranks.ranks > 1) completion.ranks.add(of_block.of);
   if (threadIdx.x == 0) {
     *arrived = 0;
-    if (completes) {
+    if (completion.on_gpu) {
       pass.finish(&scalars, of_block);
       record->scalars = scalars;
       record->norm_of[scalars.its % Record::size] = scalars.norm;
@@ -214,7 +223,8 @@ __device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Rec
 
 template <class Pass>
 __global__ void __launch_bounds__(threads_of_pass)
-    run_pass(size_t n, Pass pass, Record *record, double *partial, unsigned *arrived, bool completes) {
+    run_pass(size_t n, Pass pass, Record *record, double *partial, unsigned *arrived,
+             const __grid_constant__ Completion completion) {
   const size_t apart = (size_t)gridDim.x * threads_of_pass;
 
   wait_for_kernel_before();
@@ -231,7 +241,7 @@ __global__ void __launch_bounds__(threads_of_pass)
     for (int m = 0; m < places_of_thread; m++)
       if (first + m * apart < n) pass.store(first + m * apart, values[m], &mine);
   }
-  if constexpr (Pass::has_sums) complete(mine, pass, record, partial, arrived, completes);
+  if constexpr (Pass::has_sums) complete(mine, pass, record, partial, arrived, completion);
 }
 
 } // namespace kernel
@@ -243,10 +253,13 @@ public:
   ~Runner();
   Scalars scalars; // on the host; on a GPU that completes them, as of the last Fetch()
 
-  // memory: of the vectors. on_gpu: the GPU completes the scalars, as it can for one rank
-  PetscErrorCode Prepare(MPI_Comm comm, PetscMemType memory, bool on_gpu);
-  PetscErrorCode Send();  // the scalars that the host has changed
-  PetscErrorCode Fetch(); // the host waits for all passes
+  // Collective. memory: of the vectors; all_on_gpu: of all ranks. way: as GPUs exchange halos
+  PetscErrorCode Prepare(MPI_Comm comm, PetscMemType memory, bool all_on_gpu, HaloWay way);
+  PetscErrorCode Send();            // the scalars that the host has changed
+  PetscErrorCode Fetch();           // the host waits for all passes
+  PetscErrorCode CheckLate() const; // whether a rank's sums did not come
+  bool           is_late() const { return late_ && *(volatile int *)late_; }
+  bool           on_gpu() const { return on_gpu_; } // the scalars are completed there
 
   // The arrays are in the memory of the vectors.
   template <class Pass> PetscErrorCode Run(size_t n, const Pass &pass) {
@@ -278,9 +291,18 @@ public:
   // A kernel of passes, after whose arguments those follow that complete() takes. Its blocks take turns where they are many.
   template <class... Parameters, class... Arguments>
   PetscErrorCode Launch(void (*walk)(Parameters...), PetscInt64 blocks, const Arguments &...arguments) {
+    kernel::Completion completion = {on_gpu_, {}};
+    auto              &ranks = completion.ranks;
+
     PetscFunctionBegin;
+    if (on_gpu_ && peers_.connected()) {
+      ranks.rank = peers_.rank(), ranks.ranks = peers_.ranks();
+      ranks.timeout = (unsigned long long)(1e9 * halo_timeout);
+      ranks.late = late_;
+      for (int r = 0; r < ranks.ranks; r++) ranks.of[r] = (Meeting<Sums::count>::Memory *)peers_.of(r);
+    }
     PetscCall(launch_in_chain(walk, PetscMax(PetscMin(blocks, most_blocks()), (PetscInt64)1), kernel::threads_of_pass,
-                              0, arguments..., on_device_, partial_, arrived_, on_gpu_));
+                              0, arguments..., on_device_, partial_, arrived_, completion));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -290,7 +312,9 @@ private:
 
   MPI_Comm     comm_ = MPI_COMM_SELF;
   PetscMemType memory_ = PETSC_MEMTYPE_HOST;
-  bool         on_gpu_ = false;
+  bool         on_gpu_ = false, asked_peers_ = false;
+  Peers        peers_;          // whose GPUs add up sums
+  int         *late_ = nullptr; // on the host: see Meeting
   Record      *on_device_ = nullptr;
   Sums         sums_; // of the last pass
   double      *partial_ = nullptr;

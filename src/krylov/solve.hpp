@@ -15,6 +15,8 @@ struct FusedCG {
   cg::Runner runner;
   cg::Ahead  ahead;
   Vec        diagonal = NULL; // of the preconditioner; null before it is needed
+  Peers      memory;          // r, p and w of a star on several GPUs, which read their neighbours'
+  Vec        in_memory[3] = {NULL, NULL, NULL};
 };
 
 // One solve: the vectors and what is known of them.
@@ -26,7 +28,8 @@ public:
 private:
   PetscErrorCode FindMemory();
   PetscErrorCode FindPreconditioner();
-  PetscErrorCode FindStar(); // and whether the matrix is ours
+  PetscErrorCode FindStar();
+  PetscErrorCode ShareVectors(bool may_share);
   PetscErrorCode Start();
   PetscErrorCode IterateByStar();
   PetscErrorCode Iterate(); // without waiting
@@ -79,17 +82,23 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  // Of a rank with so many values: r, p or w by their numbers.
+  PetscScalar *vector_of(int rank, size_t values, int number) const {
+    return reinterpret_cast<PetscScalar *>(cg_.memory.of(rank)) + (size_t)number * values;
+  }
+
   KSP           ksp_;
   FusedCG      &cg_;
   cg::Runner   &run_;
   Mat           A_ = NULL;
   Vec           x_ = NULL, b_ = NULL, r_ = NULL, p_ = NULL, w_ = NULL;
-  size_t        n_ = 0;
+  size_t        n_ = 0, most_n_ = 0; // values of this rank, and the most of a rank
   PetscMPIInt   ranks_ = 1;
   PetscMemType  memory_ = PETSC_MEMTYPE_HOST;
   bool          is_diagonal_ = false, varies_ = false; // the preconditioner; its diagonal
   PetscScalar   factor_ = 1;                           // of a diagonal that does not vary
-  StencilMat   *ours_ = NULL;                          // the matrix, where it is ours and works on the GPU
+  StencilMat   *ours_ = NULL;                          // the matrix, where it is ours and vectors are on GPUs
+  bool          all_on_gpu_ = false;                   // the vectors of all ranks
   bool          is_star_ = false;
   cg::WholeStar star_ = {};
 };

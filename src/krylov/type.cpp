@@ -55,8 +55,12 @@ PetscErrorCode set_from_options(KSP ksp, OptionItems PetscOptionsObject) {
 }
 
 PetscErrorCode reset(KSP ksp) {
+  FusedCG *data = data_of(ksp);
+
   PetscFunctionBegin;
-  PetscCall(VecDestroy(&data_of(ksp)->diagonal));
+  PetscCall(VecDestroy(&data->diagonal));
+  for (Vec &v : data->in_memory) PetscCall(VecDestroy(&v));
+  data->memory.Disconnect(!data->runner.is_late());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,6 +10,7 @@
 #include "multigrid/gpu/sweeps.hpp"
 #include "multigrid/gpu/variable_columns.hpp"
 #include "multigrid/gpu/variable_planes.hpp"
+#include "multigrid/graphs.hpp"
 #include "multigrid/hierarchy/run_pass.hpp"
 #include "multigrid/host/plane_walk.hpp"
 #include "multigrid/multigrid.hpp"
@@ -290,22 +291,7 @@ private:
   }
 
 #if SHELLAC_CUDA
-  struct Graph {
-    const S        *b, *x;
-    bool            from_x, full, begun, transposed;
-    Cycle           visits;
-    cudaGraphExec_t exec;
-
-    bool is_like(const Graph &other) const { // of any arrays
-      return from_x == other.from_x && full == other.full && begun == other.begun && transposed == other.transposed &&
-             visits == other.visits;
-    }
-  };
-  static constexpr size_t most_graphs = 64; // pairs of arrays
-  PetscErrorCode          RunGraph(bool from_x, bool full, bool *done);
-  std::vector<Graph>      graphs_;
-  std::vector<Graph>      spare_graphs_; // of the hierarchy that was in this one's place
-  cudaStream_t            recorder_ = nullptr;
+  CycleGraphs graphs_;
 #endif
 
   std::vector<std::unique_ptr<Level>> levels_;

@@ -30,7 +30,7 @@ struct MultigridOptions {
   Smoother smoother = Smoother::automatic;
   bool     full = false; // full multigrid is wanted
   bool     fused = true; // where there is a fused form
-  bool     graph = true; // a cycle of one rank's GPU is a CUDA graph
+  bool     graph = true; // a cycle on GPUs is a CUDA graph on each rank
   PetscInt whole = 0;    // on GPUs, each rank has all of levels of so many points at most; 0: automatic
 };
 
@@ -151,7 +151,7 @@ protected:
   virtual PetscErrorCode Solve(Guess guess, Cycle cycle, bool full) = 0;
 
   template <class Function> PetscErrorCode stage(PetscLogEvent event, const Function &f) {
-    return logged(silent_ ? -1 : event, f);
+    return logged(silent_ || DeviceRecords() ? -1 : event, f);
   }
   PetscErrorCode Run(bool from_x, bool full) {
     PetscFunctionBegin;
@@ -198,7 +198,7 @@ protected:
   PetscScalar       *x_ = nullptr;
   bool               transposed_ = false;
   Cycle              visits_ = Cycle::automatic; // of Visit(): the type of its cycles
-  bool               silent_ = false;            // no events: a CUDA graph is recorded, or other hierarchies have them
+  bool               silent_ = false;            // no events: other hierarchies have them
 };
 
 // A rank's points of a level, and those of the next level among them, by indices on the whole grids.

@@ -31,7 +31,7 @@ constexpr Option multigrid_options[] = {
      "does smoothing, residual and transfer in one pass over the grid, where possible",
      "PCStencilMGSetFused"},
     {"-pc_stencilmg_graph", "true|false", "true",
-     "runs a cycle on the GPU of one rank as one CUDA graph, for one unknown a point",
+     "runs a cycle on GPUs as one CUDA graph on each rank, for one unknown a point",
      "PCStencilMGSetGraph"},
     {"-pc_stencilmg_whole_points", "integer, 0 or more", "0",
      "on several GPUs: each has all of a level of so many points at most; 0: "

@@ -131,6 +131,9 @@ void SpreadMultigrid::TakeFrom(SpreadMultigrid *from) {
   }
   levels_.swap(from->levels_);
   enter_.swap(from->enter_);
+#if SHELLAC_CUDA
+  graphs_.TakeFrom(&from->graphs_);
+#endif
 }
 
 // The ways of values between the levels' arrays.
@@ -221,6 +224,9 @@ PetscErrorCode SpreadMultigrid::Destroy() {
   }
   levels_.clear();
   if (enter_) PetscCall(enter_->Destroy());
+#if SHELLAC_CUDA
+  PetscCall(graphs_.Destroy());
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,15 +280,25 @@ PetscErrorCode SpreadMultigrid::Enter(const S *b, S *x, bool from_x, bool again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SpreadMultigrid::CheckLate() const {
+  PetscFunctionBegin;
+  PetscCall(enter_->CheckLate());
+  for (int l = 0; l < last(); l++)
+    for (const Filling *way : {&levels_[(size_t)l]->around, &levels_[(size_t)l]->down, &levels_[(size_t)l]->up})
+      PetscCall(way->CheckLate());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                                       PetscReal *norm, InRow row) {
-  bool goes_on = true;
+  bool goes_on = true, done = false;
 
   PetscFunctionBegin;
+  PetscCall(CheckLate());
   begun_ = sound_ = false;
-  PetscCall(Enter(b, x, from_x, row.again));
   for (auto &level : levels_) PetscCall(level->of->Open(level->b.at(on_gpu), level->x.at(on_gpu), full, transposed_));
   if (norm) { // of a level that each rank has wholly, the first rank's decides
+    PetscCall(Enter(b, x, from_x, row.again));
     PetscCall(levels_[0]->of->BeginCycle(norm));
     double squares = last() || rank_ == 0 ? (double)(*norm * *norm) : 0;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &squares, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
@@ -290,8 +306,23 @@ PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, 
     goes_on = *norm > stop && *norm <= limit;
     begun_ = goes_on && last() > 0;
   }
-  if (goes_on) PetscCall(Run(from_x, full));
-  if (!goes_on || !row.more) PetscCall(CopyBox(own_, x_at(0).at(on_gpu), box_at(0), x, own_));
+  const auto run = [&]() {
+    PetscFunctionBegin;
+    if (!norm) PetscCall(Enter(b, x, from_x, row.again));
+    if (goes_on) PetscCall(Run(from_x, full));
+    if (!goes_on || !row.more) PetscCall(CopyBox(own_, x_at(0).at(on_gpu), box_at(0), x, own_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+#if SHELLAC_CUDA
+  if (options_.graph && goes_on && enter_->direct()) {
+    const bool begun = begun_;
+    PetscCall(
+        graphs_.Run({b, x, from_x, full, norm != nullptr, transposed_, cycle(), row.again, row.more}, run, &done));
+    begun_ = begun && !done;
+    options_.graph = done;
+  }
+#endif
+  if (!done) PetscCall(run());
   sound_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

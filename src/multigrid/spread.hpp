@@ -7,6 +7,7 @@
 #include "device/scratch.hpp"
 #include "grid/filling.hpp"
 #include "multigrid/couplings.hpp"
+#include "multigrid/graphs.hpp"
 #include "multigrid/multigrid.hpp"
 
 namespace shellac {
@@ -66,6 +67,7 @@ private:
   PetscErrorCode Lower(int l, const Verb &make);
   PetscErrorCode Raise(int l, const Verb &use);
   PetscErrorCode Enter(const S *b, S *x, bool from_x, bool again);
+  PetscErrorCode CheckLate() const;
   PetscErrorCode RunOn(const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit, PetscReal *norm,
                        InRow row);
   // A level's arrays, and their points.
@@ -86,6 +88,9 @@ private:
   size_t                              rank_ = 0;
   Box                                 own_ = {}; // points of this rank
   bool                                gives_norm_ = false;
+#if SHELLAC_CUDA
+  CycleGraphs graphs_;
+#endif
 };
 
 } // namespace shellac

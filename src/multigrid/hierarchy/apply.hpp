@@ -1,7 +1,6 @@
 #pragma once
 // Hierarchy's cycles over all levels: from vectors to vectors, as one CUDA graph where that can be.
 
-#include "device/recording.hpp"
 #include "multigrid/hierarchy.hpp"
 
 namespace shellac {
@@ -131,7 +130,13 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool f
   PetscFunctionBegin;
   full_ = full;
 #if SHELLAC_CUDA
-  if (PetscMemTypeDevice(memory_) && options_.graph && !parts_) PetscCall(RunGraph(from_x, full, &done));
+  if (PetscMemTypeDevice(memory_) && options_.graph && !parts_ && !DeviceRecords()) {
+    const bool begun = begun_;
+    PetscCall(graphs_.Run(
+        {b_, x_, from_x, full, begun, transposed_, visits_}, [&] { return Run(from_x, full); }, &done));
+    begun_ = begun && !done;
+    options_.graph = done; // what cannot be recorded can be run
+  }
 #endif
   if (!done) PetscCall(Run(from_x, full));
   if (top.b.size()) {
@@ -140,45 +145,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool f
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#if SHELLAC_CUDA
-// The same as one graph, recorded when these arrays come for the first time.
-template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool full, bool *done) {
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  Graph wanted = {b_, x_, from_x, full, begun_, transposed_, visits_, nullptr};
-  for (const Graph &graph : graphs_)
-    if (graph.b == b_ && graph.x == x_ && graph.is_like(wanted)) wanted.exec = graph.exec;
-  if (!wanted.exec) {
-    cudaGraphExec_t before = nullptr;
-    const auto      take = [&](std::vector<Graph> *from, size_t n) {
-      before = (*from)[n].exec;
-      from->erase(from->begin() + (ptrdiff_t)n);
-    };
-    *done = false;
-    for (size_t n = 0; n < spare_graphs_.size() && !before; n++)
-      if (spare_graphs_[n].is_like(wanted)) take(&spare_graphs_, n);
-    if (!before && graphs_.size() == most_graphs) take(&graphs_, 0); // the oldest
-    const bool begun = begun_;
-    silent_ = true;
-    PetscCall(record_graph(
-        &recorder_, before, [&] { return Run(from_x, full); }, &wanted.exec));
-    silent_ = false;
-    begun_ = begun;
-    if (!wanted.exec) { // what cannot be recorded can be run
-      options_.graph = false;
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    graphs_.push_back(wanted);
-  }
-  begun_ = false;
-  PetscCall(current_stream(&stream));
-  PetscCallCUDA(cudaGraphLaunch(wanted.exec, stream));
-  *done = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
 
 // The masses of the finest level's rows, as its passes have them.
 template <class Part> PetscErrorCode Hierarchy<Part>::GetMasses(S *m, int *any) {

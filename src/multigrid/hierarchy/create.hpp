@@ -299,8 +299,7 @@ template <class Part> void Hierarchy<Part>::TakeMemory(Hierarchy *from) {
   solver_.TakeMemory(&from->solver_);
   last_rows_.take_memory(&from->last_rows_);
 #if SHELLAC_CUDA
-  spare_graphs_.swap(from->graphs_);
-  std::swap(recorder_, from->recorder_);
+  graphs_.TakeFrom(&from->graphs_);
 #endif
 }
 
@@ -350,12 +349,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Destroy() {
   }
   levels_.clear();
 #if SHELLAC_CUDA
-  for (auto *graphs : {&graphs_, &spare_graphs_}) {
-    for (const Graph &graph : *graphs) PetscCallCUDA(cudaGraphExecDestroy(graph.exec));
-    graphs->clear();
-  }
-  if (recorder_) PetscCallCUDA(cudaStreamDestroy(recorder_));
-  recorder_ = nullptr;
+  PetscCall(graphs_.Destroy());
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

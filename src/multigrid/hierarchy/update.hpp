@@ -289,9 +289,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
   PetscCall(solver_.Create(rows, bottom.patch, failed));
   prepared_[0] = prepared_[1] = false;
 #if SHELLAC_CUDA
-  spare_graphs_.insert(spare_graphs_.end(), graphs_.begin(),
-                       graphs_.end()); // they have the smoothers' weights of before
-  graphs_.clear();
+  graphs_.Outdate(); // they have the smoothers' weights of before
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
