@@ -22,10 +22,9 @@ struct Signals {
   int                 count = 0;
 };
 
-// The last block of a kernel, when all others are done.
+// Whether this is a kernel's last block, and all others are done.
 __device__ bool is_last_block(unsigned *done) {
   __shared__ bool is;
-  __threadfence_system();
   __syncthreads();
   if (threadIdx.x == 0) {
     is = atomicAdd(done, 1) == gridDim.x - 1;
@@ -60,6 +59,7 @@ __global__ void pack(const PackPart *parts, int count, const __grid_constant__ P
     }
     n -= part.count;
   }
+  __threadfence_system();
   if (is_last_block(&counters->packed)) raise(signals, counters);
 }
 
