@@ -15,14 +15,14 @@ __device__ inline unsigned long long nanoseconds_now() {
 // Where the ranks' GPUs add up values; each has the same sums, to the last bit. A kernel that has met the others reads what
 // they wrote before; it may write what they read before.
 template <int count> struct Meeting {
+  static constexpr int words = 2 * count;
   struct Slot {
-    double             value[count];
-    unsigned long long turn; // the meeting of these values
+    unsigned long long word[words]; // half a value each, and the meeting that it is of: both arrive together
   };
   // The memory of a rank: its number of meetings, and two slots for each rank, by turns.
   struct Memory {
-    unsigned long long turns;
-    Slot               slot[Peers::most][2];
+    unsigned turns;
+    Slot     slot[Peers::most][2];
   };
   int                rank = 0, ranks = 1;
   unsigned long long timeout = 0;    // [ns]; 0: none
@@ -31,30 +31,34 @@ template <int count> struct Meeting {
 
   // sums: of this rank, and then of all; of the block's first thread. All threads call it, in one block at a time.
   __device__ __forceinline__ void add(double (&sums)[count]) const {
-    __shared__ double values[Peers::most][count];
-    const int         r = (int)threadIdx.x;
+    __shared__ __align__(8) unsigned halves[Peers::most][words];
+    const int                        r = (int)threadIdx.x / words, w = (int)threadIdx.x % words;
 
-    if (r == 0)
-      for (int n = 0; n < count; n++) values[rank][n] = sums[n];
-    const unsigned long long turn = of[rank]->turns + 1;
+    if (threadIdx.x == 0) memcpy(halves[rank], sums, sizeof(sums));
+    const unsigned turn = of[rank]->turns + 1;
     __syncthreads();
     if (r < ranks && r != rank) {
-      volatile Slot *to = &of[r]->slot[rank][turn % 2], *from = &of[rank]->slot[r][turn % 2];
-      for (int n = 0; n < count; n++) to->value[n] = values[rank][n];
-      __threadfence_system(); // also what the other blocks wrote
-      to->turn = turn;
+      const volatile unsigned long long *from = &of[rank]->slot[r][turn % 2].word[w];
+      volatile unsigned long long       *to = &of[r]->slot[rank][turn % 2].word[w];
+      __threadfence_system(); // what this GPU's blocks wrote comes before
+      *to = (unsigned long long)turn << 32 | halves[rank][w];
       const unsigned long long begin = nanoseconds_now();
+      unsigned long long       word = *from;
       bool                     in_vain = false;
-      while (from->turn < turn && !in_vain) in_vain = timeout && nanoseconds_now() - begin > timeout;
+      for (; word >> 32 != turn && !in_vain; word = *from) in_vain = timeout && nanoseconds_now() - begin > timeout;
       __threadfence_system();
-      for (int n = 0; n < count; n++) values[r][n] = in_vain ? NAN : from->value[n]; // no sum is to look right
+      halves[r][w] = in_vain ? 0xffffffffu : (unsigned)word; // NaN: no sum is to look right
       if (in_vain) *(volatile int *)late = r + 1;
     }
     __syncthreads();
-    if (r > 0) return;
+    if (threadIdx.x > 0) return;
     for (int n = 0; n < count; n++) {
       sums[n] = 0;
-      for (int other = 0; other < ranks; other++) sums[n] += values[other][n];
+      for (int other = 0; other < ranks; other++) {
+        double value;
+        memcpy(&value, &halves[other][2 * n], sizeof(value));
+        sums[n] += value;
+      }
     }
     of[rank]->turns = turn;
   }
