@@ -1,16 +1,19 @@
 #pragma once
 // Sums over the ranks, by their GPUs and without their hosts.
 
+#include <cstring>
+
 #include "device/peers.hpp"
 
-#if SHELLAC_CUDA
 namespace shellac {
 
+#if SHELLAC_CUDA
 __device__ inline unsigned long long nanoseconds_now() {
   unsigned long long now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 }
+#endif
 
 // Where the ranks' GPUs add up values; each has the same sums, to the last bit. A kernel that has met the others reads what
 // they wrote before; it may write what they read before.
@@ -29,6 +32,7 @@ template <int count> struct Meeting {
   int               *late = nullptr; // on the host: a rank that did not come in time, plus one
   Memory            *of[Peers::most] = {};
 
+#if SHELLAC_CUDA
   // sums: of this rank, and then of all; of the block's first thread. All threads call it, in one block at a time.
   __device__ __forceinline__ void add(double (&sums)[count]) const {
     __shared__ __align__(8) unsigned halves[Peers::most][words];
@@ -62,8 +66,10 @@ template <int count> struct Meeting {
     }
     of[rank]->turns = turn;
   }
+#endif
 };
 
+#if SHELLAC_CUDA
 // A value that another GPU may have written, or that is in its memory.
 template <class T> __device__ __forceinline__ T value_of_other(const T *from) {
   constexpr int parts = (int)(sizeof(T) / sizeof(PetscReal));
@@ -74,6 +80,6 @@ template <class T> __device__ __forceinline__ T value_of_other(const T *from) {
   memcpy((void *)&value, part, sizeof(T));
   return value;
 }
+#endif
 
 } // namespace shellac
-#endif

@@ -1,8 +1,8 @@
-#include <algorithm>
 #include <cstring>
 
 #include "device/chain.hpp"
 #include "device/meeting.hpp"
+#include "grid/filling.hpp"
 #include "grid/gpu_halo.hpp"
 
 #if SHELLAC_CUDA
@@ -97,11 +97,9 @@ __global__ void wait_for_flags(const Flag *flags, Counters *counters, Patience p
   if (threadIdx.x == 0) counters->received = exchange;
 }
 
-// Fills an array over the box to_box: the rank's own values first, while the others' are on their way. ended: the exchange,
-// if it has ended already; otherwise 0.
+// Puts what comes over links into an array over the box to_box. ended: the exchange, if it has ended already; otherwise 0.
 __global__ void fill(const FillPart *parts, size_t values, const Flag *flags, int flag_count, Counters *counters,
-                     unsigned long long ended, Patience patience, const __grid_constant__ Box from_box,
-                     const __grid_constant__ Box to_box, const PetscScalar *from, PetscScalar *to) {
+                     unsigned long long ended, Patience patience, const __grid_constant__ Box to_box, PetscScalar *to) {
   const unsigned long long exchange = ended ? ended : counters->received + 1;
   unsigned                 came = 0, is_late = 0; // a bit for each flag
   int                      f = 0;
@@ -109,14 +107,12 @@ __global__ void fill(const FillPart *parts, size_t values, const Flag *flags, in
   for (size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x; n < values; n += (size_t)gridDim.x * blockDim.x) {
     while (n - first >= (size_t)parts[f].there.points()) first += (size_t)parts[f++].there.points();
     const FillPart &part = parts[f];
-    PetscInt        p[3], q[3];
+    PetscInt        p[3];
     part.there.point((PetscInt64)(n - first), p);
-    for (int a = 0; a < 3; a++) q[a] = p[a] + part.shift[a];
     const unsigned bit = part.flag < 0 ? 0 : 1u << part.flag;
     if (bit && !(came & bit) && !arrives(flags[part.flag], exchange, counters, patience)) is_late |= bit;
     came |= bit;
-    const auto *inbox = reinterpret_cast<const PetscScalar *>(part.from[exchange % 2]);
-    to[to_box.index(p)] = is_late & bit ? PetscScalar(NAN) : inbox ? inbox[n - first] : from[from_box.index(q)];
+    to[to_box.index(p)] = is_late & bit ? PetscScalar(NAN) : part.inbox[exchange % 2][n - first];
   }
   if (ended) return;
   // those that send nothing here, too: they may still read what came the last time
@@ -174,10 +170,10 @@ PetscErrorCode GpuHalo::MakeParts() {
                      (*links_)[f].neighbour});
   }
   for (const Filled &part : filled_) {
-    FillPart fill = {part.there, {part.shift[0], part.shift[1], part.shift[2]}};
-    for (int turn = 0; turn < 2 && part.link >= 0; turn++)
-      fill.from[turn] = channels_[(size_t)part.link].inbox[turn] + part.offset * value_bytes_;
-    if (part.link >= 0 && !any_staged_) fill.flag = flag_of[(size_t)part.link];
+    if (part.link < 0) continue;
+    FillPart fill = {part.there, {nullptr, nullptr}, any_staged_ ? -1 : flag_of[(size_t)part.link]};
+    for (int turn = 0; turn < 2; turn++)
+      fill.inbox[turn] = (const PetscScalar *)channels_[(size_t)part.link].inbox[turn] + part.offset;
     fills.push_back(fill);
     fill_values_ += (size_t)part.there.points();
   }
@@ -230,22 +226,13 @@ PetscErrorCode GpuHalo::PlanFilling(const std::vector<Filled> &parts, const Box 
   from_ = from;
   to_ = to;
   filled_ = parts;
-  const auto stays = [](const Filled &part) {
-    return part.link < 0 && part.shift[0] == 0 && part.shift[1] == 0 && part.shift[2] == 0;
-  };
-  const auto rest = std::stable_partition(filled_.begin(), filled_.end(), stays);
-  std::stable_partition(rest, filled_.end(), [](const Filled &part) { return part.link < 0; });
-  stay_count_ = (int)(rest - filled_.begin());
-  stay_values_ = 0;
-  for (auto part = filled_.begin(); part != rest; part++) stay_values_ += (size_t)part->there.points();
   PetscCall(MakeParts());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode GpuHalo::Fill(const PetscScalar *from, PetscScalar *to) {
-  const bool   in_place = from == to;
-  const size_t values = fill_values_ - (in_place ? stay_values_ : 0), threads = 256,
-               blocks = PetscMin((values + threads - 1) / threads, (size_t)(8 * multiprocessors()));
+  const size_t threads = 256,
+               blocks = PetscMin((fill_values_ + threads - 1) / threads, (size_t)(8 * multiprocessors()));
   Field<char>  unused;
   cudaStream_t stream;
 
@@ -259,10 +246,17 @@ PetscErrorCode GpuHalo::Fill(const PetscScalar *from, PetscScalar *to) {
     open_ = true;
     if (!channels_.empty()) PetscCall(Pack(from, stream));
   }
-  if (values || !channels_.empty()) {
+  for (const Filled &part : filled_) { // while the others' values are on their way
+    const bool stays = from == to && part.shift[0] == 0 && part.shift[1] == 0 && part.shift[2] == 0;
+    if (part.link >= 0 || stays) continue;
+    const point::Paste<PetscScalar, PetscScalar> paste = {
+        from_, to_, {part.shift[0], part.shift[1], part.shift[2]}, from, to};
+    PetscCall(for_each_of_box(PETSC_MEMTYPE_DEVICE, part.there, paste));
+  }
+  if (!channels_.empty()) {
     fill<<<(unsigned)PetscMax(blocks, (size_t)1), (unsigned)threads, 0, stream>>>(
-        fills_ + (in_place ? stay_count_ : 0), values, flags_, flag_count_, counters_, any_staged_ ? exchange_ : 0,
-        Patience{(unsigned long long)(1e9 * halo_timeout), late_neighbour_}, from_, to_, from, to);
+        fills_, fill_values_, flags_, flag_count_, counters_, any_staged_ ? exchange_ : 0,
+        Patience{(unsigned long long)(1e9 * halo_timeout), late_neighbour_}, to_, to);
     PetscCallCUDA(cudaGetLastError());
   }
   open_ = false;

@@ -25,11 +25,10 @@ struct PackPart { // of what goes over links
   char  *to[2];   // by turns
 };
 
-struct FillPart { // of what fills an array
-  Box         there;
-  PetscInt    shift[3];                     // from where values go to where they are
-  const char *from[2] = {nullptr, nullptr}; // an inbox, by turns; null: the rank's own array
-  int         flag = -1;                    // to wait for; -1: none
+struct FillPart { // of what comes over links, and fills an array
+  Box                there;
+  const PetscScalar *inbox[2]; // by turns
+  int                flag;     // to wait for; -1: none
 };
 
 struct Flag {                         // that a neighbour raises, and the halo that comes with it
@@ -83,8 +82,8 @@ private:
   const PackPart              *packs_ = nullptr;
   const Flag                  *flags_ = nullptr;
   const FillPart              *fills_ = nullptr;
-  int                          pack_count_ = 0, flag_count_ = 0, stay_count_ = 0;    // of filled_: stay in place
-  size_t                       pack_values_ = 0, fill_values_ = 0, stay_values_ = 0; // of these parts
+  int                          pack_count_ = 0, flag_count_ = 0;
+  size_t                       pack_values_ = 0, fill_values_ = 0; // of all parts
   std::vector<Filled>          filled_;
   Box                          from_ = {}, to_ = {}; // of a filling's arrays
   bool                         open_ = false;        // between Begin() and End()

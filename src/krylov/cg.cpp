@@ -205,6 +205,8 @@ PetscErrorCode Solve::ShareVectors(bool may_share) {
   }
   is_star_ = cg_.memory.connected();
   if (is_star_) r_ = cg_.in_memory[0], p_ = cg_.in_memory[1], w_ = cg_.in_memory[2];
+#else
+  (void)may_share;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

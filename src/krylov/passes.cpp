@@ -19,14 +19,12 @@ PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool all_on_g
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   comm_ = comm;
   memory_ = memory;
-#if SHELLAC_CUDA
   if (all_on_gpu && ranks > 1 && !asked_peers_ && way != HaloWay::host) {
     PetscCall(peers_.Connect(comm, sizeof(Meeting<Sums::count>::Memory), way == HaloWay::ipc));
     if (peers_.connected()) PetscCall(PinnedMalloc(sizeof(int), (void **)&late_));
     if (late_) *late_ = 0;
     asked_peers_ = true;
   }
-#endif
   on_gpu_ = all_on_gpu && (ranks == 1 || peers_.connected());
   PetscCall(CheckLate());
 #if SHELLAC_CUDA

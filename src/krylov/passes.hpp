@@ -182,8 +182,8 @@ struct Completion {
 };
 
 // The sums of all threads. partial: of each block. The last block that ends adds them up in their order and, where it may,
-// completes the scalars.
-template <class Pass>
+// completes the scalars. meets: perhaps with other ranks
+template <bool meets, class Pass>
 __device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Record *record, double *partial,
                                          unsigned *arrived, const Completion &completion) {
   __shared__ double of_warps[Sums::count][threads_of_pass / 32];
@@ -209,7 +209,7 @@ __device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Rec
       sum += __ldcg(&partial[Sums::count * block + s]);
     of_block.of[s] = sum_of_block(sum, warp, lane, of_warps[s]);
   }
-  if (completion.on_gpu && completion.ranks.ranks > 1) completion.ranks.add(of_block.of);
+  if (meets && completion.on_gpu && completion.ranks.ranks > 1) completion.ranks.add(of_block.of);
   if (threadIdx.x == 0) {
     *arrived = 0;
     if (completion.on_gpu) {
@@ -241,7 +241,7 @@ __global__ void __launch_bounds__(threads_of_pass)
     for (int m = 0; m < places_of_thread; m++)
       if (first + m * apart < n) pass.store(first + m * apart, values[m], &mine);
   }
-  if constexpr (Pass::has_sums) complete(mine, pass, record, partial, arrived, completion);
+  if constexpr (Pass::has_sums) complete<true>(mine, pass, record, partial, arrived, completion);
 }
 
 } // namespace kernel
@@ -259,7 +259,8 @@ public:
   PetscErrorCode Fetch();           // the host waits for all passes
   PetscErrorCode CheckLate() const; // whether a rank's sums did not come
   bool           is_late() const { return late_ && *(volatile int *)late_; }
-  bool           on_gpu() const { return on_gpu_; } // the scalars are completed there
+  bool           on_gpu() const { return on_gpu_; }           // the scalars are completed there
+  bool           meets() const { return peers_.connected(); } // other ranks' GPUs
 
   // The arrays are in the memory of the vectors.
   template <class Pass> PetscErrorCode Run(size_t n, const Pass &pass) {

@@ -90,7 +90,7 @@ namespace kernel {
 constexpr int rows_of_star = sizeof(PetscScalar) > 8 ? 2 : 4; // that a thread computes
 
 // A thread has some points of a column, a block 256 columns. All loads are under way before the first value is stored: the
-// compiler cannot know what they are apart from. meets: the patch has a neighbour
+// compiler cannot know what they are apart from. meets: the patch has a neighbour, perhaps itself
 template <class Pass, bool meets>
 __global__ void __launch_bounds__(threads_of_pass, meets ? 3 : Pass::at_once)
     walk_star(WholeStar a, Pass pass, Record *record, double *partial, unsigned *arrived,
@@ -121,25 +121,27 @@ __global__ void __launch_bounds__(threads_of_pass, meets ? 3 : Pass::at_once)
       return (size_t)i + (size_t)nx * (size_t)PetscMin(PetscMax(m, (PetscInt)0), ny - 1);
     };
     const bool            before = i > 0, after = i + 1 < nx; // there is a point in the patch
-    const bool            looks_up = lane == 31 || (!after && lane > 0), looks_down = lane == 0;
+    const bool            reads_aside = (lane == 0 && before) || (lane == 31 && after);
     typename Pass::Values values[rows];
     T                     along[rows + 2], aside[rows]; // of the lane's neighbour that is not in the warp
 #pragma unroll
     for (int s = 0; s < rows + 2; s++) along[s] = here_at(at(j + s - 1)); // beyond the ends: the last one again
-    if (meets && j == 0) along[0] = beyond(1, LOWER, i);
-    if (meets && j + rows >= ny) {
-      const T last = beyond(1, UPPER, i);
-#pragma unroll
-      for (int s = 1; s < rows + 2; s++)
-        if (j + s - 1 == ny) along[s] = last;
-    }
 #pragma unroll
     for (int s = 0; s < rows; s++) {
-      const PetscInt m = PetscMin(j + s, ny - 1);
-      aside[s] = looks_down ? before ? here_at(at(m) - 1) : beyond(0, LOWER, m)
-                 : looks_up ? after ? here_at(at(m) + 1) : beyond(0, UPPER, m)
-                            : T(0);
-      values[s] = pass.load(at(m));
+      const size_t to = at(j + s);
+      aside[s] = reads_aside ? here_at(lane ? to + 1 : to - 1) : T(0);
+      if (meets && (lane ? !after : !before))
+        aside[s] = lane ? beyond(0, UPPER, PetscMin(j + s, ny - 1)) : beyond(0, LOWER, PetscMin(j + s, ny - 1));
+      values[s] = pass.load(to);
+    }
+    if constexpr (meets) {
+      if (j == 0) along[0] = beyond(1, LOWER, i);
+      if (j + rows >= ny) {
+        const T last = beyond(1, UPPER, i);
+#pragma unroll
+        for (int s = 1; s < rows + 2; s++)
+          if (j + s - 1 == ny) along[s] = last;
+      }
     }
     T center = a.star.center;
     if (!before) center += a.at_ends.at_end[0][LOWER];
@@ -149,9 +151,9 @@ __global__ void __launch_bounds__(threads_of_pass, meets ? 3 : Pass::at_once)
       const PetscInt m = j + s;
       const T        here = along[s + 1], west = shuffled(here, lane + 31), east = shuffled(here, lane + 1);
       if (m >= ny || ahead >= nx) continue;
-      const T         beside[2][2] = {{looks_down ? aside[s] : west, looks_up ? aside[s]
-                                                                     : after  ? east
-                                                                              : beyond(0, UPPER, m)},
+      T end = lane == 31 ? aside[s] : after ? east : T(0);
+      if (meets && !after) end = lane ? aside[s] : beyond(0, UPPER, m);
+      const T         beside[2][2] = {{lane > 0 ? west : aside[s], end},
                                       {meets || m > 0 ? along[s] : T(0), meets || m + 1 < ny ? along[s + 2] : T(0)}};
       ConstantStar<T> its = a.star;
       its.center =
@@ -159,7 +161,7 @@ __global__ void __launch_bounds__(threads_of_pass, meets ? 3 : Pass::at_once)
       pass.store(at(m), values[s], here, its.template operator()<2>(here, beside), &mine);
     }
   }
-  complete(mine, pass, record, partial, arrived, completion);
+  complete<meets>(mine, pass, record, partial, arrived, completion);
 }
 
 } // namespace kernel
@@ -178,7 +180,7 @@ template <class Pass> PetscErrorCode run_star(Runner *runner, const WholeStar &a
     PetscCall(runner->Launch(walk, PetscMin(tiles, (PetscInt64)at_once), a, pass));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  bool meets = false;
+  bool meets = runner->meets();
   for (const auto &sides : a.beside)
     for (const Neighbour &side : sides) meets = meets || side.rank >= 0;
   return meets ? run(std::true_type()) : run(std::false_type());
