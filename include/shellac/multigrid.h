@@ -29,7 +29,7 @@
                                                               unknown a point; default double
 .  -pc_stencilmg_fused <true|false>                         - does smoothing, residual and transfer in one pass over the
                                                               grid, where possible; default true
-.  -pc_stencilmg_graph <true|false>                         - runs a cycle on the GPU of one rank as one CUDA graph, for
+.  -pc_stencilmg_graph <true|false>                         - runs a cycle on GPUs as one CUDA graph on each rank, for
                                                               one unknown a point; default true
 .  -pc_stencilmg_whole_points <integer, 0 or more>          - on several GPUs: each has all of a level of so many points
                                                               at most; 0: 1048576 between GPUs that write into each
