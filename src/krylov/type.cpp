@@ -35,6 +35,8 @@ PetscErrorCode view(KSP ksp, PetscViewer viewer) {
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (ascii && PetscDefined(USE_COMPLEX))
     PetscCall(PetscViewerASCIIPrintf(viewer, "  variant %s\n", KSPCGTypes[data_of(ksp)->type]));
+  if (ascii && data_of(ksp)->runner.meets())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  sums over the ranks by their GPUs\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
