@@ -53,25 +53,28 @@ TEST_CASE("a state that is not finite is named, and the last good one is kept", 
 
 TEST_CASE("a last state that is not finite is named, though no step starts from it", "[burgers]") {
   const PetscInt N = 20 * rank_count();
-  for (const char *type : {"euler", "burgersfused -burgers_fused_steps 3", "beuler", "arkimex"}) {
-    Run run(PETSC_COMM_WORLD, N, true, std::string("-ts_adapt_type none -ts_type ") + type);
-    run.start([&](PetscInt) { return 0.5; });
-    OK(TSSetPostStep(run.ts, [](TS ts) -> PetscErrorCode {
-      Vec      u;
-      PetscInt step;
-      PetscFunctionBeginUser;
-      PetscCall(TSGetSolution(ts, &u));
-      PetscCall(TSGetStepNumber(ts, &step));
-      if (step == 3) PetscCall(VecSet(u, NAN));
-      PetscFunctionReturn((PetscErrorCode)0);
-    }));
-    INFO(type);
-    EXPECT_ERROR(PETSC_ERR_FP, ({"state is not finite", "step 3", "cell 0", "ended"}),
-                 [&] { return solve(run, 3, 0.1 * 2 * pi / N); });
-    OK(TSBurgersSetCheckInterval(run.ts, 0));
-    run.start([&](PetscInt) { return 0.5; });
-    OK(solve(run, 3, 0.1 * 2 * pi / N));
-  }
+  for (const char *type : {"euler", "burgersfused -burgers_fused_steps 3", "beuler", "arkimex"})
+    for (bool checks : {true, false}) { // one run each: after an error, PETSc's vectors may stay locked
+      Run run(PETSC_COMM_WORLD, N, true, std::string("-ts_adapt_type none -ts_type ") + type);
+      run.start([&](PetscInt) { return 0.5; });
+      OK(TSSetPostStep(run.ts, [](TS ts) -> PetscErrorCode {
+        Vec      u;
+        PetscInt step;
+        PetscFunctionBeginUser;
+        PetscCall(TSGetSolution(ts, &u));
+        PetscCall(TSGetStepNumber(ts, &step));
+        if (step == 3) PetscCall(VecSet(u, NAN));
+        PetscFunctionReturn((PetscErrorCode)0);
+      }));
+      INFO(type);
+      if (checks) {
+        EXPECT_ERROR(PETSC_ERR_FP, ({"state is not finite", "step 3", "cell 0", "ended"}),
+                     [&] { return solve(run, 3, 0.1 * 2 * pi / N); });
+      } else {
+        OK(TSBurgersSetCheckInterval(run.ts, 0));
+        OK(solve(run, 3, 0.1 * 2 * pi / N));
+      }
+    }
 }
 
 // Central differences make the state grow; the bound holds at first.
