@@ -3,9 +3,10 @@
 //
 // Ranks of one host write directly into each other's halo buffers (CUDA IPC, over NVLink if available). A kernel packs
 // into the neighbour's memory and then raises a flag there; a second kernel waits for the flags; the host never waits.
-// Both count exchanges on the GPU, so a CUDA graph can hold them. Other neighbours use pinned host buffers and MPI. So do ranks that share a GPU, because they would wait for their turn
-// on it. Each pair chooses its way once, at creation, and uses it for all vectors: in one exchange, the vector of one
-// rank may be on the host and that of its neighbour on a GPU.
+// Both count exchanges on the GPU, so a CUDA graph can hold those of fillings. Other neighbours use pinned host buffers and
+// MPI. So do ranks that share a GPU, because they would wait for their turn on it. Each pair chooses its way once, at
+// creation, and uses it for all vectors: in one exchange, the vector of one rank may be on the host and that of its
+// neighbour on a GPU.
 //
 // After a time limit, a waiting kernel gives up, sets its halo to NaN and tells the host, whose next exchange is an
 // error. Objects may be destroyed in any order: see device/exports.hpp.

@@ -152,6 +152,8 @@ PetscErrorCode GpuHalo::MakeParts() {
 
   PetscFunctionBegin;
   pack_values_ = fill_values_ = 0;
+  for (Channel &c : channels_)
+    if (c.way == Way::local) c.inbox[1] = c.inbox[0]; // the stream's order keeps its values
   for (size_t f = 0; f < channels_.size(); f++) {
     const Channel &c = channels_[f];
     char *const   *to = c.way == Way::local ? channels_[link_back(*links_, f)].inbox : c.outbox;

@@ -1,5 +1,5 @@
-// Conjugate gradients in few passes over the vectors. On GPUs that add up the sums of all ranks, with a preconditioner that is
-// diagonal, iterations run ahead of the host, several as one CUDA graph; the host reads their norms behind them.
+// Conjugate gradients in few passes over the vectors. On GPUs that add up the sums of all ranks, with a preconditioner
+// that is diagonal, iterations run ahead of the host, several as one CUDA graph; the host reads their norms behind them.
 
 #include "capture/captured.hpp"
 #include "device/recording.hpp"
@@ -23,7 +23,7 @@ PetscErrorCode Solve::FindMemory() {
   PetscCall(arrays.Restore());
   PetscCallMPI(MPI_Comm_size(comm, &ranks_));
   PetscInt64 most[] = {PetscMemTypeHost(memory_), (PetscInt64)n};
-  if (ranks_ > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPIU_INT64, MPI_MAX, comm));
+  if (SHELLAC_CUDA && ranks_ > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPIU_INT64, MPI_MAX, comm));
   all_on_gpu_ = !most[0];
   most_n_ = (size_t)most[1];
   if (all_on_gpu_) {

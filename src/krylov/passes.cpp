@@ -5,7 +5,7 @@ namespace cg {
 
 Runner::~Runner() {
   peers_.Disconnect(!is_late());
-  PinnedFree(late_);
+  PinnedFree(meeting_.late);
   DeviceFree(on_device_);
   DeviceFree(partial_);
   DeviceFree(arrived_);
@@ -20,11 +20,17 @@ PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool all_on_g
   comm_ = comm;
   memory_ = memory;
   if (all_on_gpu && ranks > 1 && !asked_peers_ && way != HaloWay::host) {
-    PetscCall(peers_.Connect(comm, sizeof(Meeting<Sums::count>::Memory), way == HaloWay::ipc));
-    if (peers_.connected()) PetscCall(PinnedMalloc(sizeof(int), (void **)&late_));
-    if (late_) *late_ = 0;
+    using Memory = Meeting<Sums::count>::Memory;
+    PetscCall(peers_.Connect(comm, sizeof(Memory), way == HaloWay::ipc));
     asked_peers_ = true;
+    if (peers_.connected()) {
+      PetscCall(PinnedMalloc(sizeof(int), (void **)&meeting_.late));
+      *meeting_.late = 0;
+      meeting_.rank = peers_.rank(), meeting_.ranks = peers_.ranks();
+      for (int r = 0; r < meeting_.ranks; r++) meeting_.of[r] = (Memory *)peers_.of(r);
+    }
   }
+  meeting_.timeout = (unsigned long long)(1e9 * halo_timeout);
   on_gpu_ = all_on_gpu && (ranks == 1 || peers_.connected());
   PetscCall(CheckLate());
 #if SHELLAC_CUDA
@@ -57,7 +63,7 @@ PetscErrorCode Runner::CheckLate() const {
       !is_late(), PETSC_COMM_SELF, PETSC_ERR_LIB,
       "no sums came from rank %d within %g s: it has ended the solve with an error, or does something else; look "
       "for its error, or allow more time with -shellac_halo_timeout (0: no limit)",
-      *late_ - 1, (double)halo_timeout);
+      *meeting_.late - 1, (double)halo_timeout);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -258,7 +258,7 @@ public:
   PetscErrorCode Send();            // the scalars that the host has changed
   PetscErrorCode Fetch();           // the host waits for all passes
   PetscErrorCode CheckLate() const; // whether a rank's sums did not come
-  bool           is_late() const { return late_ && *(volatile int *)late_; }
+  bool           is_late() const { return meeting_.late && *(volatile int *)meeting_.late; }
   bool           on_gpu() const { return on_gpu_; }           // the scalars are completed there
   bool           meets() const { return peers_.connected(); } // other ranks' GPUs
 
@@ -292,18 +292,9 @@ public:
   // A kernel of passes, after whose arguments those follow that complete() takes. Its blocks take turns where they are many.
   template <class... Parameters, class... Arguments>
   PetscErrorCode Launch(void (*walk)(Parameters...), PetscInt64 blocks, const Arguments &...arguments) {
-    kernel::Completion completion = {on_gpu_, {}};
-    auto              &ranks = completion.ranks;
-
     PetscFunctionBegin;
-    if (on_gpu_ && peers_.connected()) {
-      ranks.rank = peers_.rank(), ranks.ranks = peers_.ranks();
-      ranks.timeout = (unsigned long long)(1e9 * halo_timeout);
-      ranks.late = late_;
-      for (int r = 0; r < ranks.ranks; r++) ranks.of[r] = (Meeting<Sums::count>::Memory *)peers_.of(r);
-    }
     PetscCall(launch_in_chain(walk, PetscMax(PetscMin(blocks, most_blocks()), (PetscInt64)1), kernel::threads_of_pass,
-                              0, arguments..., on_device_, partial_, arrived_, completion));
+                              0, arguments..., on_device_, partial_, arrived_, kernel::Completion{on_gpu_, meeting_}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -311,15 +302,15 @@ public:
 private:
   PetscErrorCode AddRanks(); // the sums of all
 
-  MPI_Comm     comm_ = MPI_COMM_SELF;
-  PetscMemType memory_ = PETSC_MEMTYPE_HOST;
-  bool         on_gpu_ = false, asked_peers_ = false;
-  Peers        peers_;          // whose GPUs add up sums
-  int         *late_ = nullptr; // on the host: see Meeting
-  Record      *on_device_ = nullptr;
-  Sums         sums_; // of the last pass
-  double      *partial_ = nullptr;
-  unsigned    *arrived_ = nullptr;
+  MPI_Comm             comm_ = MPI_COMM_SELF;
+  PetscMemType         memory_ = PETSC_MEMTYPE_HOST;
+  bool                 on_gpu_ = false, asked_peers_ = false;
+  Peers                peers_;   // whose GPUs add up sums
+  Meeting<Sums::count> meeting_; // of them
+  Record              *on_device_ = nullptr;
+  Sums                 sums_; // of the last pass
+  double              *partial_ = nullptr;
+  unsigned            *arrived_ = nullptr;
 };
 
 } // namespace cg

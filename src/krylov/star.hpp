@@ -1,8 +1,8 @@
 #pragma once
-// An iteration of conjugate gradients in two passes on the ranks' GPUs, where all rows of the matrix are those of one star in
-// 1-D or 2-D: the product is computed twice in place of being stored. Vectors are read once and written once in each pass.
-// Values beyond a patch are read where they are, in a neighbour's memory: its pass before has ended when the sums of this
-// one's came. In 3-D, where this was measured to gain 7 %, passes.hpp serves.
+// An iteration of conjugate gradients in two passes on the ranks' GPUs, where all rows of the matrix are those of one star
+// in 1-D or 2-D: the product is computed twice in place of being stored. Vectors are read once and written once in each
+// pass. Values beyond a patch are read where they are, in a neighbour's memory: its pass before has ended when the sums of
+// this one's came. In 3-D, where this was measured to gain 7 %, passes.hpp serves.
 
 #include "capture/coefficients.hpp"
 #include "krylov/passes.hpp"

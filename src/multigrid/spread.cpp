@@ -55,7 +55,6 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves) {
   const bool              variable = of.rows != nullptr;
   const bool              real = variable ? !PetscDefined(USE_COMPLEX) : PetscImaginaryPart(of.sigma) == 0;
   auto                    level = std::make_unique<Level>();
-  bool                    direct;
 
   PetscFunctionBegin;
   dim_ = dimension_of(grid_);
@@ -71,10 +70,10 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves) {
     }
     boxes.from = boxes.own[rank_], boxes.to = box_of(grid_);
     PetscCall(probe.Create(grid_.comm, boxes, of.way));
-    direct = probe.direct();
+    direct_ = probe.direct();
     PetscCall(probe.Destroy());
   }
-  const PetscInt64 whole = options.whole ? options.whole : direct ? whole_over_ipc : whole_over_host;
+  const PetscInt64 whole = options.whole ? options.whole : direct_ ? whole_over_ipc : whole_over_host;
   const int        steps = PetscMax(smoothing_steps(options.smooths, dim_, variable, !variable && dim_ == 3),
                                     smoothing_steps(options.smooths, dim_, variable, false));
   const PetscInt   reach = 2 * steps + 6; // of the steps of a visit and of two transfers
@@ -314,7 +313,7 @@ PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, 
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 #if SHELLAC_CUDA
-  if (options_.graph && goes_on && enter_->direct()) {
+  if (options_.graph && goes_on && direct_) {
     const bool begun = begun_;
     PetscCall(
         graphs_.Run({b, x, from_x, full, norm != nullptr, transposed_, cycle(), row.again, row.more}, run, &done));

@@ -88,6 +88,7 @@ private:
   size_t                              rank_ = 0;
   Box                                 own_ = {}; // points of this rank
   bool                                gives_norm_ = false;
+  bool                                direct_ = false; // between all ranks no value goes through a host
 #if SHELLAC_CUDA
   CycleGraphs graphs_;
 #endif
