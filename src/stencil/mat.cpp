@@ -360,41 +360,11 @@ PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Aᴴ x is the conjugate of Aᵀ times the conjugate of x.
-static PetscErrorCode apply_hermitian_transpose(Mat A, Form form, Vec x, Vec b, Vec y) {
-  Vec conjugate, product;
-
-  PetscFunctionBegin;
-  if (!PetscDefined(USE_COMPLEX)) {
-    PetscCall(MatStencilApply(A, true, form, x, b, y));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCheck(x != y, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_IDN,
-             "the operator cannot write its result over the vector that it acts on; give another vector");
-  PetscCall(VecDuplicate(x, &conjugate));
-  PetscCall(VecCopy(x, conjugate));
-  PetscCall(VecConjugate(conjugate));
-  PetscCall(VecDuplicate(y, &product));
-  PetscCall(MatStencilApply(A, true, Form::product, conjugate, NULL, product));
-  PetscCall(VecConjugate(product));
-  if (form == Form::sum) PetscCall(VecWAXPY(conjugate, 1, product, b));
-  PetscCall(VecCopy(form == Form::sum ? conjugate : product, y));
-  PetscCall(VecDestroy(&product));
-  PetscCall(VecDestroy(&conjugate));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <bool transposed> static PetscErrorCode mult(Mat A, Vec x, Vec y) {
   return MatStencilApply(A, transposed, Form::product, x, NULL, y);
 }
 template <bool transposed> static PetscErrorCode mult_add(Mat A, Vec x, Vec b, Vec y) {
   return MatStencilApply(A, transposed, Form::sum, x, b, y);
-}
-static PetscErrorCode mult_hermitian(Mat A, Vec x, Vec y) {
-  return apply_hermitian_transpose(A, Form::product, x, NULL, y);
-}
-static PetscErrorCode mult_hermitian_add(Mat A, Vec x, Vec b, Vec y) {
-  return apply_hermitian_transpose(A, Form::sum, x, b, y);
 }
 static PetscErrorCode residual(Mat A, Vec b, Vec x, Vec r) {
   return MatStencilApply(A, false, Form::residual, x, b, r);
@@ -417,8 +387,6 @@ PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context) {
   PetscCall(set_operation(A, MATOP_MULT_ADD, mult_add<false>));
   PetscCall(set_operation(A, MATOP_MULT_TRANSPOSE, mult<true>));
   PetscCall(set_operation(A, MATOP_MULT_TRANSPOSE_ADD, mult_add<true>));
-  PetscCall(set_operation(A, MATOP_MULT_HERMITIAN_TRANSPOSE, mult_hermitian));
-  PetscCall(set_operation(A, MATOP_MULT_HERMITIAN_TRANS_ADD, mult_hermitian_add));
   PetscCall(set_operation(A, MATOP_RESIDUAL, residual));
   PetscCall(set_operation(A, MATOP_SOR, MatStencilRelax));
   PetscCall(MatStencilSetBlockDiagonalOperation(A));
