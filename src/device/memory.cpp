@@ -2,112 +2,77 @@
 
 namespace shellac {
 
+// Calls a function of CUDA, which may name PETSc's `stream`: PETSc chooses the rank's GPU when it is first asked for that.
 #if SHELLAC_CUDA
+#define CALL_CUDA(...)                                                                                                 \
+  do {                                                                                                                 \
+    cudaStream_t stream;                                                                                               \
+    PetscCall(current_stream(&stream));                                                                                \
+    PetscCallCUDA(__VA_ARGS__);                                                                                        \
+  } while (0)
+#else
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define CALL_CUDA(...) PetscCall(check_backend(PETSC_MEMTYPE_CUDA))
+#endif
 
 PetscErrorCode DeviceMalloc(size_t bytes, void **memory) {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
-  PetscCall(current_stream(&stream)); // PETSc chooses the rank's GPU when it is first asked for
-  PetscCallCUDA(cudaMalloc(memory, bytes));
+  CALL_CUDA(cudaMalloc(memory, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PinnedMalloc(size_t bytes, void **memory) {
+  PetscFunctionBegin;
+  CALL_CUDA(cudaMallocHost(memory, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void DeviceFree(void *memory) {
+#if SHELLAC_CUDA
   if (memory) (void)cudaFree(memory);
+#endif
+}
+
+void PinnedFree(void *memory) {
+#if SHELLAC_CUDA
+  if (memory) (void)cudaFreeHost(memory);
+#endif
 }
 
 PetscErrorCode DeviceCopyFromHost(void *to, const void *from, size_t bytes) {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
-  PetscCall(current_stream(&stream));
-  PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+  CALL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceCopyToHost(void *to, const void *from, size_t bytes) {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
-  PetscCall(current_stream(&stream));
-  PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
+  CALL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
+  PetscCall(DeviceWait());
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceZero(void *memory, size_t bytes) {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
-  PetscCall(current_stream(&stream));
-  PetscCallCUDA(cudaMemsetAsync(memory, 0, bytes, stream));
+  CALL_CUDA(cudaMemsetAsync(memory, 0, bytes, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceWait() {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
-  PetscCall(current_stream(&stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
+  CALL_CUDA(cudaStreamSynchronize(stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 bool DeviceRecords() {
+#if SHELLAC_CUDA
   return recording_stream;
-}
-
-PetscErrorCode PinnedMalloc(size_t bytes, void **memory) {
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  PetscCall(current_stream(&stream)); // as above
-  PetscCallCUDA(cudaMallocHost(memory, bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-void PinnedFree(void *memory) {
-  if (memory) (void)cudaFreeHost(memory);
-}
-
 #else
-
-PetscErrorCode DeviceMalloc(size_t, void **) {
-  return check_backend(PETSC_MEMTYPE_CUDA);
-}
-
-void DeviceFree(void *) {}
-
-PetscErrorCode DeviceCopyFromHost(void *, const void *, size_t) {
-  return check_backend(PETSC_MEMTYPE_CUDA);
-}
-
-PetscErrorCode DeviceCopyToHost(void *, const void *, size_t) {
-  return check_backend(PETSC_MEMTYPE_CUDA);
-}
-
-PetscErrorCode DeviceZero(void *, size_t) {
-  return check_backend(PETSC_MEMTYPE_CUDA);
-}
-
-PetscErrorCode DeviceWait() {
-  return check_backend(PETSC_MEMTYPE_CUDA);
-}
-
-bool DeviceRecords() {
   return false;
-}
-
-PetscErrorCode PinnedMalloc(size_t, void **) {
-  return check_backend(PETSC_MEMTYPE_CUDA);
-}
-
-void PinnedFree(void *) {}
-
 #endif
+}
 
 PetscErrorCode check_backend(PetscMemType memory) {
   PetscFunctionBegin;
