@@ -90,15 +90,8 @@ struct Couplings : CouplingArrays {
     std::swap(neighbours, other->neighbours);
     std::swap(values, other->values);
     memory_of_values.swap(&other->memory_of_values);
-    swap_masses(other);
-  }
-  void swap_masses(Couplings *other) {
     std::swap(mass, other->mass);
     memory_of_mass.swap(&other->memory_of_mass);
-  }
-  void take_memory(Couplings *from) { // the GPU's, which nobody reads any more
-    memory_of_values.take_memory(&from->memory_of_values);
-    memory_of_mass.take_memory(&from->memory_of_mass);
   }
 };
 

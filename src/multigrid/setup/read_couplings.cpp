@@ -138,7 +138,6 @@ struct SurveyRows {
       }
       if (positive) flags.positive = 1;
       if (positive < some) flags.negative = 1;
-      if (axes > 1 && some) flags.box = 1;
       for (int a = 0; a < 3; a++)
         if (axes == 1 && d[a]) found->sums[a][0] += sum, found->sums[a][1] += some;
     }
@@ -183,34 +182,16 @@ struct CheckMasses {
   }
 };
 
-// The arms of a box that has nothing else.
-struct KeepStar {
-  CouplingArrays from, to;
-  int            slot_of[6];
-
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
-    const size_t at = to.grown.index(p);
-    for (int slot = 0; slot < to.slots(); slot++) {
-      const PetscScalar *its = from.slot(slot < FIRST_COUPLING ? slot : slot_of[slot - FIRST_COUPLING]) + at;
-      for (int i = 0; i < n; i++) to.slot(slot)[at + i] = its[i];
-    }
-  }
-};
-
-PetscErrorCode keep_star(PetscMemType memory, const CouplingArrays &box, Couplings *star) {
-  KeepStar keep = {box, {}, {}};
-
+// Collective.
+PetscErrorCode is_box(const Grid &grid, const CapturedStencil &op, int *is) {
   PetscFunctionBegin;
-  star->grown = box.grown;
-  star->neighbours = box.neighbours;
-  star->neighbours.star = true;
-  PetscCall(star->MakeZero(memory));
-  keep.to = *star;
-  const NeighbourList of_box(box), of_star(*star);
-  for (int n = 0; n < of_star.count; n++)
-    for (int m = 0; m < of_box.count; m++)
-      if (of_box.at[m].step == of_star.at[n].step) keep.slot_of[n] = FIRST_COUPLING + m;
-  PetscCall(for_each_run(memory, box.grown, keep));
+  *is = 0;
+  for (int arm = 0; arm < op.arms().count(); arm++) {
+    int axes = 0;
+    for (int a = 0; a < 3; a++) axes += grid.N[a] > 1 && op.arms().step(arm)[a];
+    if (axes > 1 && op.uses(arm)) *is = 1;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 1, MPI_INT, MPI_MAX, grid.comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -256,13 +237,14 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
                                       SetupFindings *result) {
   enum { OF_ROWS, OF_SURVEY, OF_MASSES, sums };
   const Grid                       &grid = context->grid;
-  Couplings                        &couplings = grid.box ? rows->of_box : rows->couplings;
+  Couplings                        &couplings = rows->couplings;
   const Grid                        links = with_links(grid);
   Arrays                            arrays(memory);
   Halo                              halo;
   Filling                           ghosts; // of several ranks' GPUs
   PetscScalar                      *fixed = nullptr;
   PetscMPIInt                       ranks;
+  int                               box; // some rank's rows couple points across edges or corners
   RowFindings                       found;
   std::vector<RowFindings>          here;
   std::unique_ptr<PreparedOperator> op;
@@ -279,7 +261,8 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     patch.periodic[a] = grid.periodic(a);
     couplings.neighbours.present[a] = grid.N[a] > 1;
   }
-  couplings.neighbours.star = !grid.box;
+  PetscCall(is_box(grid, static_cast<CapturedStencil &>(*context->op), &box));
+  couplings.neighbours.star = !box;
   couplings.grown = patch.all();
   for (int a = 0; a < 3; a++) { // on one rank as many as the level needs
     const PetscInt reach = ranks == 1 ? level_reach(patch, a) : PetscMin(level_reach(patch, a), 1);
@@ -287,7 +270,6 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     couplings.grown.hi[a] += reach;
   }
   rows->box = couplings.grown;
-  if (grid.box) couplings.take_memory(&rows->couplings);
   PetscCall(couplings.MakeZero(memory));
   PetscCall(rows->fixed.MakeZero(memory, couplings.points(), &fixed));
   PetscCall(rows->findings.Grow(sums, memory));
@@ -353,7 +335,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     if (overflow) rows->findings.at(memory)[OF_MASSES].flags.overflow = 1;
     PetscCall(share());
     const RowFlags &is = found.flags;
-    rows->nonsymmetric = is.nonsymmetric || is.wide || is.overflow || (is.positive && is.negative && !is.box);
+    rows->nonsymmetric = is.nonsymmetric || is.wide || is.overflow || (is.positive && is.negative && !box);
     if (rows->nonsymmetric) couplings.DropMass();
   }
   if (!of_gpus) PetscCall(halo.Destroy());
@@ -366,18 +348,12 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
                   : found.flags.problem == far      ? SetupFindings::couplings
                                                     : SetupFindings::values;
   // finite elements may do so with the neighbours in a box
-  rows->mixed_signs = found.flags.positive && found.flags.negative && !found.flags.box;
+  rows->mixed_signs = found.flags.positive && found.flags.negative && !box;
   if (result->refusal.empty() && rows->mixed_signs && !rows->nonsymmetric) result->refusal = opposite_signs;
   rows->has_fixed = found.flags.fixed;
   rows->opposite = found.flags.opposite;
   rows->singular = !found.flags.fixed && !found.flags.shifted;
   set_axes(grid, found, rows->axes);
-  if (grid.box && found.flags.box)
-    rows->couplings.swap(&rows->of_box);
-  else if (grid.box) {
-    PetscCall(keep_star(memory, rows->of_box, &rows->couplings));
-    rows->couplings.swap_masses(&rows->of_box);
-  }
   PetscCall(invert_diagonals(memory, rows->couplings));
   RowBound bound;
   PetscCall(get_sum_of_runs(memory, patch.all(), BoundRows{rows->couplings}, &bound));

@@ -13,10 +13,9 @@ namespace shellac {
 
 // What a set-up finds at the points of a rank.
 struct RowFlags {
-  // in a box: couplings across edges and corners; fixed points; shifts, and any of the sign opposite to the diagonal's;
-  // couplings that are symmetric only with weights, if at all: not at all, of a wide range or beyond that of numbers;
-  // couplings of each sign
-  int problem, box, fixed, shifted, opposite, weighted, nonsymmetric, wide, overflow, positive, negative;
+  // fixed points; shifts, and any of the sign opposite to the diagonal's; couplings that are symmetric only with weights,
+  // if at all: not at all, of a wide range or beyond that of numbers; couplings of each sign
+  int problem, fixed, shifted, opposite, weighted, nonsymmetric, wide, overflow, positive, negative;
   int other_ends[3][2]; // ends with points that are not fixed
 };
 // sums: of an axis: couplings and how many; shifts at its lower and upper end
@@ -80,7 +79,6 @@ struct OperatorRows {
   PetscReal           ratio = PETSC_MAX_REAL;
 
   // Room for a set-up, and for the next one.
-  Couplings            of_box; // rows of a box that has a star alone
   Scratch<RowFindings> findings, parts;
   MassMemory           masses;
   Scratch<RowBound>    bounds, bound_parts;
