@@ -124,9 +124,10 @@ PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, cons
 
 PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                        const PetscScalar *weights, const PetscScalar *restriction, const Patch &coarse_patch,
-                       const CouplingArrays &coarse, PetscScalar *total) {
-  const bool symmetric = weights == restriction;
-  Product    of = {fine, coarse, NeighbourList(fine), NeighbourList(coarse), {}, {}, total, symmetric, {}, {}};
+                       const CouplingArrays &coarse, PetscScalar *total, bool symmetric) {
+  Product of = {
+      fine, coarse, NeighbourList(fine), NeighbourList(coarse), {}, {}, total, symmetric && weights == restriction,
+      {},   {}};
 
   PetscFunctionBegin;
   for (int c = 0; c < coarsening.corners(); c++) {

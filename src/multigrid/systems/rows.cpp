@@ -6,22 +6,21 @@ namespace shellac {
 
 namespace {
 
-// Copies the entries within one step, and finds rows that couple nothing.
+// Copies the couplings within one step, and finds rows that couple nothing.
 struct ReadSystem {
   Patch                             patch;
   CapturedCoefficients<PetscScalar> from;
-  int                               dof, arms_of_stencil, arms;
-  int                               arm[27], number[27]; // the stencil's, and among those within one step
+  int                               dof, arms, arm[27]; // of the neighbours, and of the point itself; -1 for none
   bool                              pair[most_unknowns * most_unknowns];
-  Box                               grown;
-  PetscScalar                      *values, *alone;
+  CouplingArrays                    rows; // of the first pair
+  NeighbourList                     neighbours;
+  PetscScalar                      *alone;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, SystemFindings *found) const {
-    const size_t  at = patch.index(p[0], p[1], p[2]), to = grown.index(p), points = (size_t)grown.points();
-    constexpr int here = 13;
-    PetscScalar   entry[most], diagonal[most], sum[most];
-    PetscReal     along[3][most];
-    bool          couples[most];
+    const size_t at = patch.index(p[0], p[1], p[2]), to = rows.grown.index(p), points = rows.points();
+    PetscScalar  entry[most], diagonal[most], sum[most];
+    PetscReal    along[3][most];
+    bool         couples[most];
 
     for (int r = 0, pairs = 0; r < dof; r++) {
       for (int i = 0; i < n; i++) couples[i] = false;
@@ -30,29 +29,29 @@ struct ReadSystem {
       for (int a = 0; a < 3; a++) fill_run(along[a], n, PetscReal(0));
       for (int c = 0; c < dof; c++) {
         if (!pair[r * dof + c]) continue;
-        for (int place = 0; place < 27; place++) {
-          if (arm[place] < 0) continue;
-          PetscScalar *copy = values + (size_t)(pairs * arms + number[place]) * points + to;
+        PetscScalar *of_pair = rows.values + (size_t)(pairs++ * rows.slots()) * points + to,
+                    *shift = of_pair + SHIFT * points;
+        for (int k = 0; k <= neighbours.count; k++) {
+          const bool here = k == neighbours.count;
+          if (arm[k] < 0) continue;
           for (int i = 0; i < n; i++) {
             const PetscInt q[3] = {p[0] + i, p[1], p[2]};
-            entry[i] =
-                from.entry(from.rows(patch, q, at + i), slot_number(arms_of_stencil, dof, arm[place], r, c), at + i);
+            entry[i] = from.entry(from.rows(patch, q, at + i), slot_number(arms, dof, arm[k], r, c), at + i);
           }
           for (int i = 0; i < n; i++) {
-            copy[i] = entry[i];
+            shift[i] += entry[i];
+            if (!here) of_pair[(FIRST_COUPLING + k) * points + i] = -entry[i];
             if (entry[i] - entry[i] != (PetscScalar)0) found->find(SystemFindings::not_finite);
-            if (place == here && r == c)
+            if (here && r == c)
               diagonal[i] = entry[i];
             else
               couples[i] |= entry[i] != (PetscScalar)0;
           }
           if (r != c) continue;
-          const int d[3] = {place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1};
           for (int i = 0; i < n; i++) sum[i] += entry[i];
-          for (int a = 0; a < 3; a++)
-            for (int i = 0; i < n; i++) along[a][i] -= d[a] * d[a] * PetscRealPart(entry[i]) / 2;
+          for (int a = 0; a < 3 && !here; a++)
+            for (int i = 0; i < n && neighbours.at[k].d[a]; i++) along[a][i] -= PetscRealPart(entry[i]) / 2;
         }
-        pairs++;
       }
       for (int s = from.first[r]; s < from.first[r + 1]; s++) { // others
         bool near = true;
@@ -98,18 +97,13 @@ private:
 } // namespace
 
 int SystemRows::arrays() const {
-  int count = 0;
-  for (int r = 0; r < pairs.dof; r++)
-    for (int c = 0; c < pairs.dof; c++) count += pairs.pair(r, c) ? arms : 0;
-  return count;
+  return (int)std::count(pairs.any, pairs.any + pairs.dof * pairs.dof, true) * slots();
 }
 
-PairRows SystemRows::of_pair(int r, int c) const {
-  PairRows rows = {};
-  int      before = 0, n = 0;
-  for (int other = 0; other < r * pairs.dof + c; other++) before += pairs.any[other];
-  for (int place = 0; place < 27; place++)
-    if (arm[place] >= 0) rows.entry[place] = values + (size_t)(before * arms + n++) * points();
+CouplingArrays SystemRows::of_pair(int r, int c) const {
+  CouplingArrays rows = *this;
+  rows.values += (size_t)(std::count(pairs.any, pairs.any + r * pairs.dof + c, true) * slots()) * points();
+  if (pairs.local(r, c)) rows.neighbours = {};
   return rows;
 }
 
@@ -133,7 +127,6 @@ PetscErrorCode get_pairs(const CapturedStencil &op, MPI_Comm comm, Pairs *pairs)
 
 PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &patch, Halo *halo, const Box &grown,
                          const Pairs &pairs, SystemRows *rows, SystemFindings *findings) {
-  ReadSystem                       read = {};
   Arrays                           arrays(memory);
   std::unique_ptr<PreparedCapture> prepared;
   SystemFindings                   found;
@@ -141,26 +134,21 @@ PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &
   PetscFunctionBegin;
   rows->grown = grown;
   rows->pairs = pairs;
-  rows->arms = 0;
-  for (int place = 0; place < 27; place++) {
-    const PetscInt d[3] = {place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1};
-    read.arm[place] = -1; // but for a step of this stencil, and not one that leads to the same point as another
-    for (int arm = 0; arm < op.arms().count(); arm++)
-      if (std::equal(d, d + 3, op.arms().step(arm))) read.arm[place] = arm;
-    read.number[place] = rows->arm[place] = read.arm[place] < 0 ? -1 : rows->arms++;
-  }
+  rows->neighbours.star = !op.arms().box();
+  for (int a = 0; a < 3; a++) rows->neighbours.present[a] = patch.N[a] > 1;
   PetscCall(rows->memory_of_values.MakeZero(memory, rows->arrays() * rows->points(), &rows->values));
   PetscCall(rows->memory_of_alone.MakeZero(memory, pairs.dof * rows->points(), &rows->alone));
   PetscCall(op.Prepare(&arrays, &prepared));
-  read.patch = op.patch();
-  read.from = prepared->coefficients();
-  read.dof = pairs.dof;
-  read.arms_of_stencil = op.arms().count();
-  read.arms = rows->arms;
+  ReadSystem read = {op.patch(), prepared->coefficients(), pairs.dof,  op.arms().count(), {}, {},
+                     *rows,      NeighbourList(*rows),     rows->alone};
   std::copy_n(pairs.any, pairs.dof * pairs.dof, read.pair);
-  read.grown = grown;
-  read.values = rows->values;
-  read.alone = rows->alone;
+  read.arm[read.neighbours.count] = op.arms().center();
+  for (int k = 0; k < read.neighbours.count; k++) {
+    const PetscInt *d = read.neighbours.at[k].d;
+    read.arm[k] = -1; // but for a step of this stencil, and not one that leads to the same point as another
+    for (int arm = 0; arm < op.arms().count(); arm++)
+      if (std::equal(d, d + 3, op.arms().step(arm))) read.arm[k] = arm;
+  }
   PetscCall(get_sum_of_runs(memory, patch.all(), read, &found));
   PetscCall(arrays.Restore());
   if (findings) *findings = found;

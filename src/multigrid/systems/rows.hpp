@@ -17,28 +17,17 @@ struct Pairs {
   int  dof = 0;
   bool any[most_unknowns * most_unknowns] = {}, apart[most_unknowns * most_unknowns] = {};
 
-  bool  local(int r, int c) const { return !apart[r * dof + c]; }
-  bool &pair(int r, int c) { return any[r * dof + c]; }
-  bool  pair(int r, int c) const { return any[r * dof + c]; }
+  bool local(int r, int c) const { return r != c && !apart[r * dof + c]; }
+  bool pair(int r, int c) const { return any[r * dof + c]; }
 };
 
-// Plain data, on the host or on a GPU. The entries of a pair for the 27 steps: null where there are none.
-struct PairRows {
-  const PetscScalar *entry[27]; // [points of the box], by step_place()
-};
+// The rows of each pair as couplings, with what they sum up to as shifts and without inverse diagonals.
+struct SystemRows : CouplingArrays { // values: [pairs][slots][points]
+  Pairs        pairs;
+  PetscScalar *alone = nullptr; // [dof][points]: 1 for a row that couples nothing, 0 for others
 
-struct SystemRows {
-  Box   grown;
-  Pairs pairs;
-  int   arms = 0; // within one step of a point
-  int   arm[27];  // the number of a step's, by step_place(); -1 for none
-
-  size_t   points() const { return (size_t)grown.points(); }
-  int      arrays() const; // of all pairs and arms
-  PairRows of_pair(int r, int c) const;
-
-  PetscScalar *values = nullptr; // [pairs][arms][points]
-  PetscScalar *alone = nullptr;  // [dof][points]: 1 for a row that couples nothing, 0 for others
+  int            arrays() const; // of all pairs
+  CouplingArrays of_pair(int r, int c) const;
 
   Mirror<PetscScalar> memory_of_values, memory_of_alone;
 };

@@ -255,40 +255,39 @@ PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
   const bool          gathers = next.whole && !at.whole;
   CapturedStencil    &coarse = *next.own;
   const Arms         &arms = coarse.arms();
-  CoarsenPair         product = {};
   FillEmptyRows       fill;
+  Couplings           of_pair; // the coarse ones
+  Scratch<T>          total;
   std::vector<T>      parts;
   PetscScalar *const *values;
 
   PetscFunctionBegin;
-  product.of = at.transfers;
-  product.coarse = at.target;
-  for (int a = 0; a < 3; a++) product.one[a] = at.target.N[a] == 1;
+  of_pair.grown = at.target.all();
+  for (int a = 0; a < 3; a++) of_pair.neighbours.present[a] = at.target.N[a] > 1;
+  PetscCall(total.Grow(rows.points(), set_up_memory_));
   PetscCall(coarse.Zero()); // its memory is used again
   PetscCall(coarse.Open(&values, set_up_memory_));
-  const size_t points = (size_t)at.target.all().points();
+  const size_t points = of_pair.points();
   for (int r = 0; r < pairs_.dof; r++)
     for (int c = 0; c < pairs_.dof; c++) {
       if (r == c) PetscCall(coarse.Need(coarse.slot(arms.center(), r, c)));
       if (!pairs_.pair(r, c)) continue;
-      const bool local = r != c && pairs_.local(r, c);
-      product.fine = rows.of_pair(r, c);
+      const bool local = pairs_.local(r, c);
       for (int arm = 0; arm < arms.count(); arm++)
         if (!local || arm == arms.center()) PetscCall(coarse.Need(coarse.slot(arm, r, c)));
       if (gathers) parts.assign(points * arms.count(), 0);
-      for (int place = 0; place < 27; place++) {
-        const PetscInt d[3] = {place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1};
-        bool           leaves = false;
-        for (int a = 0; a < 3; a++) leaves = leaves || (d[a] && a >= at.grid.dim);
-        const int arm = leaves ? -1 : local ? arms.center() : arms.find(d);
-        if (local && place != step_place(0, 0, 0)) product.fine.entry[place] = nullptr;
-        product.to[place] = arm < 0   ? nullptr
-                            : gathers ? parts.data() + (size_t)arm * points
-                                      : values[coarse.slot(arm, r, c)];
-      }
-      product.row = r;
-      product.column = c;
-      PetscCall(for_each_coarse_run(set_up_memory_, product.of.coarsening, at.target, product));
+      PetscCall(of_pair.MakeZero(set_up_memory_));
+      const SystemTransfers &of = at.transfers;
+      PetscCall(coarsen(set_up_memory_, rows.of_pair(r, c), of.coarsening, of.weights + of.place(0, c),
+                        of.weights + of.place(0, r), at.target, of_pair, total.at(set_up_memory_), false));
+      AddPair    add = {of_pair, local, {}, nullptr};
+      const auto to = [&](int arm) {
+        return gathers ? parts.data() + (size_t)arm * points : values[coarse.slot(arm, r, c)];
+      };
+      int n = 0;
+      add.here = to(arms.center());
+      of_pair.neighbours.each([&](const PetscInt *d) { add.to[n++] = to(arms.find(d)); });
+      PetscCall(for_each_run(set_up_memory_, of_pair.grown, add));
       for (int arm = 0; arm < arms.count() && gathers; arm++)
         if (values[coarse.slot(arm, r, c)])
           PetscCall(gather_parts(PETSC_MEMTYPE_HOST, at.target_grid, 1, parts.data() + (size_t)arm * points,

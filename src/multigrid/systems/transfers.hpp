@@ -1,6 +1,6 @@
 #pragma once
 // Transfers between levels of several unknowns a point: weights of the coarse points around each fine one, for each unknown
-// by itself; prolongation P, restriction, its transpose, and the coarse rows Pᵀ A P by them.
+// by itself; prolongation P and restriction, its transpose.
 
 #include "grid/halo.hpp"
 #include "multigrid/setup/coarse_runs.hpp"
@@ -13,10 +13,10 @@ struct SystemTransfers {
   GridCoarsening     coarsening;
   Box                grown; // the box that the weights are on
   int                dof;
-  const PetscScalar *weights; // [corners][dof][points of grown]
+  const PetscScalar *weights; // [dof][corners][points of grown]
 
   SHELLAC_HD size_t place(int corner, int unknown) const {
-    return (size_t)(corner * dof + unknown) * (size_t)grown.points();
+    return (size_t)(corner + coarsening.corners() * unknown) * (size_t)grown.points();
   }
 };
 
@@ -57,10 +57,9 @@ struct SetLinearWeights {
               kept[a] = q[a] + (between[a] ? 2 * c[a] - 1 : 0);
             }
             const size_t there = grown.index(kept);
-            PetscScalar *w = weights + (size_t)(coarsening.corner(c) * dof) * points + at;
-            for (int r = 0; r < dof; r++)
-              w[r * points] =
-                  weight * ((PetscScalar)1 - alone[r * points + at]) * ((PetscScalar)1 - alone[r * points + there]);
+            PetscScalar *w = weights + (size_t)coarsening.corner(c) * points + at;
+            for (int r = 0; r < dof; r++, w += coarsening.corners() * points)
+              *w = weight * ((PetscScalar)1 - alone[r * points + at]) * ((PetscScalar)1 - alone[r * points + there]);
           }
     }
   }
@@ -147,70 +146,20 @@ struct Restrict {
   }
 };
 
-// The coarse entries of one pair of unknowns.
-struct CoarsenPair {
-  SystemTransfers of;
-  PairRows        fine;
-  int             row, column; // unknowns
-  Patch           coarse;
-  bool            one[3]; // the coarse axis has one point: neighbours along it are the point itself
-  PetscScalar    *to[27]; // [points of coarse], by step_place(); null for none. Several may be the same.
+// Adds the coarse couplings of a pair of unknowns to entries.
+struct AddPair {
+  CouplingArrays from;
+  bool           local;         // all of a row goes to the point itself
+  PetscScalar   *to[26], *here; // [points of from]: entries for the neighbours, and for the point itself
 
-  template <int stride, int most>
-  SHELLAC_RUN void run(const Around *const around[3], const PetscInt here[3], int n) const {
-    constexpr int center = 13;
-    PetscScalar   sum[27][most], value[most];
-    PetscReal     size[most]; // of what cancels in the center's entry
-    int           s[3], d[3];
-    PetscInt      c[3];
-
-    fill_run(size, n, PetscReal(0));
-    for (int place = 0; place < 27; place++)
-      if (to[place]) fill_run(sum[place], n, PetscScalar(0));
-    for (s[2] = around[2]->lo; s[2] <= around[2]->hi; s[2]++)
-      for (s[1] = around[1]->lo; s[1] <= around[1]->hi; s[1]++)
-        for (s[0] = around[0]->lo; s[0] <= around[0]->hi; s[0]++) {
-          PetscInt p[3], corner[3];
-          if (!find_corner(around, s, p, corner)) continue;
-          const size_t       at = of.grown.index(p);
-          const PetscScalar *R = of.weights + of.place(of.coarsening.corner(corner), row) + at;
-          for (d[2] = -1; d[2] <= 1; d[2]++)
-            for (d[1] = -1; d[1] <= 1; d[1]++)
-              for (d[0] = -1; d[0] <= 1; d[0]++) {
-                const PetscScalar *A = fine.entry[step_place(d[0], d[1], d[2])];
-                if (!A) continue;
-                A += at;
-                int      first[3], last[3];
-                PetscInt q[3];
-                for (int a = 0; a < 3; a++) {
-                  const int step = Around::reach + s[a] + d[a];
-                  first[a] = around[a]->below[step];
-                  last[a] = around[a]->between[step];
-                  q[a] = p[a] + d[a];
-                }
-                SHELLAC_COLUMNS
-                for (int i = 0; i < n; i++) value[i] = R[i * stride] * A[i * stride];
-                const size_t there = of.grown.index(q);
-                for (c[2] = 0; c[2] <= last[2]; c[2]++)
-                  for (c[1] = 0; c[1] <= last[1]; c[1]++)
-                    for (c[0] = 0; c[0] <= last[0]; c[0]++) {
-                      PetscInt J[3];
-                      for (int a = 0; a < 3; a++) J[a] = one[a] ? 0 : first[a] + c[a];
-                      const PetscScalar *P = of.weights + of.place(of.coarsening.corner(c), column) + there;
-                      PetscScalar       *into = sum[step_place(J[0], J[1], J[2])];
-                      SHELLAC_COLUMNS
-                      for (int i = 0; i < n; i++) into[i] += value[i] * P[i * stride];
-                      if (into == sum[center] && A == fine.entry[center] + at)
-                        for (int i = 0; i < n; i++) size[i] += PetscAbsScalar(value[i] * P[i * stride]);
-                    }
-              }
-        }
-    const size_t at = coarse.index(here[0], here[1], here[2]);
-    for (int i = 0; i < n && row == column; i++) // as of a coarse point that is alone in a closed domain
-      if (PetscAbsScalar(sum[center][i]) <= cancellation * size[i]) sum[center][i] = 0;
-    for (int place = 0; place < 27; place++)
-      if (to[place])
-        for (int i = 0; i < n; i++) to[place][at + i] += sum[place][i];
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t at = from.grown.index(p);
+    for (int i = 0; i < n; i++) here[at + i] += from.slot(SHIFT)[at + i];
+    for (int slot = FIRST_COUPLING; slot < from.slots() && !local; slot++) {
+      const PetscScalar *c = from.slot(slot) + at;
+      PetscScalar       *entry = to[slot - FIRST_COUPLING] + at;
+      for (int i = 0; i < n; i++) here[at + i] += c[i], entry[i] -= c[i];
+    }
   }
 };
 
