@@ -22,8 +22,9 @@ public:
     Piece *best = nullptr;
 
     PetscFunctionBegin;
-    size_t size = 4096; // powers of two, so that pieces of one object serve another
-    while (size < bytes) size *= 2;
+    size_t grain = 4096; // few sizes, so that pieces of one object serve another
+    while (4 * grain < bytes) grain *= 2;
+    const size_t size = (bytes + grain - 1) / grain * grain;
     for (Piece &piece : pieces_)
       if (!piece.used && piece.gpu == gpu && piece.size == size) best = &piece;
     if (!best) {

@@ -37,6 +37,7 @@ template <int count> struct Meeting {
   __device__ __forceinline__ void add(double (&sums)[count]) const {
     __shared__ __align__(8) unsigned halves[Peers::most][words];
     const int                        r = (int)threadIdx.x / words, w = (int)threadIdx.x % words;
+    bool                             in_vain = false;
 
     if (threadIdx.x == 0) memcpy(halves[rank], sums, sizeof(sums));
     const unsigned turn = of[rank]->turns + 1;
@@ -48,16 +49,15 @@ template <int count> struct Meeting {
       *to = (unsigned long long)turn << 32 | halves[rank][w];
       const unsigned long long begin = nanoseconds_now();
       unsigned long long       word = *from;
-      bool                     in_vain = false;
       for (; word >> 32 != turn && !in_vain; word = *from) in_vain = timeout && nanoseconds_now() - begin > timeout;
       __threadfence_system();
-      halves[r][w] = in_vain ? 0xffffffffu : (unsigned)word; // NaN: no sum is to look right
+      halves[r][w] = (unsigned)word;
       if (in_vain) *(volatile int *)late = r + 1;
     }
-    __syncthreads();
+    const bool all_came = !__syncthreads_or(in_vain);
     if (threadIdx.x > 0) return;
     for (int n = 0; n < count; n++) {
-      sums[n] = 0;
+      sums[n] = all_came ? 0 : NAN; // no sum is to look right
       for (int other = 0; other < ranks; other++) {
         double value;
         memcpy(&value, &halves[other][2 * n], sizeof(value));

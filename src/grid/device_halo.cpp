@@ -183,13 +183,13 @@ PetscErrorCode GpuHalo::Agree(PetscBool device, HaloWay wish) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GpuHalo::Destroy() {
+PetscErrorCode GpuHalo::Destroy(bool sound) {
   PetscFunctionBegin;
   if (memory_) {
     PetscCallCUDA(cudaDeviceSynchronize());
     // After the end of an exchange no neighbour writes here. After an error, an unfinished exchange may still write: its
     // memory is not used again.
-    if (!open_ && late_neighbour_ && !*late_neighbour_) exports().Return(memory_);
+    if (sound && !open_ && late_neighbour_ && !*late_neighbour_) exports().Return(memory_);
     if (late_neighbour_) PetscCallCUDA(cudaFreeHost(late_neighbour_));
   }
   for (Channel &c : channels_) {

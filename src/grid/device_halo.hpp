@@ -21,7 +21,8 @@ public:
   static PetscErrorCode Create(const std::vector<HaloLink> &links, const Patch &patch, MPI_Comm comm, PetscMPIInt tag,
                                size_t value_bytes, PetscBool device, HaloWay way, DeviceHalo **halo);
   virtual ~DeviceHalo() = default;
-  virtual PetscErrorCode Destroy() = 0; // not collective
+  // Not collective. sound: no exchange is under way that this rank has not begun.
+  virtual PetscErrorCode Destroy(bool sound) = 0;
 
   // An exchange of u on the GPU, over all links.
   virtual PetscErrorCode Begin(const void *u) = 0;

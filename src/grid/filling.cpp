@@ -108,9 +108,9 @@ PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Filling::Destroy() {
+PetscErrorCode Filling::Destroy(bool sound) {
   PetscFunctionBegin;
-  if (device_) PetscCall(device_->Destroy());
+  if (device_) PetscCall(device_->Destroy(sound));
   delete device_;
   device_ = nullptr;
   if (comm_ != MPI_COMM_NULL) PetscCall(PetscCommDestroy(&comm_));

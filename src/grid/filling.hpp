@@ -35,7 +35,7 @@ class Filling {
 public:
   // Collective; on ranks with GPUs.
   PetscErrorCode Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay way);
-  PetscErrorCode Destroy(); // not collective
+  PetscErrorCode Destroy(bool sound); // see DeviceHalo
   // Arrays on the GPU, which may be the same; in PETSc's stream.
   PetscErrorCode Run(const PetscScalar *from, PetscScalar *to);
   PetscErrorCode CheckLate() const;                 // an error where values did not come in time

@@ -25,6 +25,7 @@ struct Signals {
 // Whether this is a kernel's last block, and all others are done.
 __device__ bool is_last_block(unsigned *done) {
   __shared__ bool is;
+  __threadfence_system(); // what it wrote is there, perhaps on another GPU, before it is done
   __syncthreads();
   if (threadIdx.x == 0) {
     is = atomicAdd(done, 1) == gridDim.x - 1;
@@ -59,7 +60,6 @@ __global__ void pack(const PackPart *parts, int count, const __grid_constant__ P
     }
     n -= part.count;
   }
-  __threadfence_system();
   if (is_last_block(&counters->packed)) raise(signals, counters);
 }
 

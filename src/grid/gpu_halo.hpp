@@ -49,7 +49,7 @@ class GpuHalo : public DeviceHalo {
 public:
   PetscErrorCode SetUp(const std::vector<HaloLink> &links, const Patch &patch, MPI_Comm comm, PetscMPIInt tag,
                        size_t value_bytes, PetscBool device, HaloWay way);
-  PetscErrorCode Destroy() override;
+  PetscErrorCode Destroy(bool sound) override;
   PetscErrorCode Begin(const void *u) override;
   PetscErrorCode End(Field<char> *field) override;
   bool           writes_to_neighbour(size_t link) const override { return channels_[link].way == Way::ipc; }

@@ -75,7 +75,7 @@ PetscErrorCode Halo::Destroy() {
     }
     open_ = false;
   }
-  if (device_) PetscCall(device_->Destroy());
+  if (device_) PetscCall(device_->Destroy(true));
   delete device_;
   device_ = nullptr;
   for (HaloLink &link : links_) {

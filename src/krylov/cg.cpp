@@ -22,8 +22,11 @@ PetscErrorCode Solve::FindMemory() {
   memory_ = PetscMemTypeHost(arrays.memory()) ? PETSC_MEMTYPE_HOST : PETSC_MEMTYPE_DEVICE;
   PetscCall(arrays.Restore());
   PetscCallMPI(MPI_Comm_size(comm, &ranks_));
-  PetscInt64 most[] = {PetscMemTypeHost(memory_), (PetscInt64)n};
-  if (SHELLAC_CUDA && ranks_ > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPIU_INT64, MPI_MAX, comm));
+  PetscInt64 most[] = {PetscMemTypeHost(memory_), (PetscInt64)n, !cg_.sound};
+  if (SHELLAC_CUDA && ranks_ > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPIU_INT64, MPI_MAX, comm));
+  cg_.sound = cg_.sound && !most[2];
+  if (most[2]) PetscCall(cg_.Disconnect()); // a rank's solve ended in an error, after which GPUs count meetings apart
+  cg_.sound = false;
   all_on_gpu_ = !most[0];
   most_n_ = (size_t)most[1];
   if (all_on_gpu_) {
@@ -195,8 +198,9 @@ PetscErrorCode Solve::ShareVectors(bool may_share) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   const MPI_Comm comm = PetscObjectComm((PetscObject)ksp_);
-  if (!cg_.memory.connected()) {
+  if (!cg_.asked_memory) {
     PetscInt N;
+    cg_.asked_memory = true;
     PetscCall(cg_.memory.Connect(comm, 3 * n_ * sizeof(PetscScalar), may_share));
     PetscCall(VecGetSize(x_, &N));
     for (int n = 0; n < 3 && cg_.memory.connected(); n++)

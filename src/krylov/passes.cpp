@@ -4,11 +4,15 @@ namespace shellac {
 namespace cg {
 
 Runner::~Runner() {
-  peers_.Disconnect(!is_late());
   PinnedFree(meeting_.late);
   DeviceFree(on_device_);
   DeviceFree(partial_);
   DeviceFree(arrived_);
+}
+
+void Runner::Disconnect(bool sound) {
+  peers_.Disconnect(sound);
+  asked_peers_ = false;
 }
 
 PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool all_on_gpu, HaloWay way) {
@@ -24,7 +28,7 @@ PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool all_on_g
     PetscCall(peers_.Connect(comm, sizeof(Memory), way == HaloWay::ipc));
     asked_peers_ = true;
     if (peers_.connected()) {
-      PetscCall(PinnedMalloc(sizeof(int), (void **)&meeting_.late));
+      if (!meeting_.late) PetscCall(PinnedMalloc(sizeof(int), (void **)&meeting_.late));
       *meeting_.late = 0;
       meeting_.rank = peers_.rank(), meeting_.ranks = peers_.ranks();
       for (int r = 0; r < meeting_.ranks; r++) meeting_.of[r] = (Memory *)peers_.of(r);

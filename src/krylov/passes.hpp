@@ -251,6 +251,8 @@ __global__ void __launch_bounds__(threads_of_pass)
 class Runner {
 public:
   ~Runner();
+  // sound: no other rank's GPU uses this one's memory any more.
+  void    Disconnect(bool sound);
   Scalars scalars; // on the host; on a GPU that completes them, as of the last Fetch()
 
   // Collective. memory: of the vectors; all_on_gpu: of all ranks. way: as GPUs exchange halos
@@ -258,7 +260,6 @@ public:
   PetscErrorCode Send();            // the scalars that the host has changed
   PetscErrorCode Fetch();           // the host waits for all passes
   PetscErrorCode CheckLate() const; // whether a rank's sums did not come
-  bool           is_late() const { return meeting_.late && *(volatile int *)meeting_.late; }
   bool           on_gpu() const { return on_gpu_; }           // the scalars are completed there
   bool           meets() const { return peers_.connected(); } // other ranks' GPUs
 
@@ -301,6 +302,7 @@ public:
 
 private:
   PetscErrorCode AddRanks(); // the sums of all
+  bool           is_late() const { return meeting_.late && *(volatile int *)meeting_.late; }
 
   MPI_Comm             comm_ = MPI_COMM_SELF;
   PetscMemType         memory_ = PETSC_MEMTYPE_HOST;

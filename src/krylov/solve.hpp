@@ -16,7 +16,19 @@ struct FusedCG {
   cg::Ahead  ahead;
   Vec        diagonal = NULL; // of the preconditioner; null before it is needed
   Peers      memory;          // r, p and w of a star on several GPUs, which read their neighbours'
+  bool       asked_memory = false;
   Vec        in_memory[3] = {NULL, NULL, NULL};
+  bool       sound = true; // each solve has ended as it should: no GPU uses another one's memory
+
+  PetscErrorCode Disconnect() {
+    PetscFunctionBegin;
+    for (Vec &v : in_memory) PetscCall(VecDestroy(&v));
+    memory.Disconnect(sound);
+    runner.Disconnect(sound);
+    asked_memory = false;
+    sound = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 };
 
 // One solve: the vectors and what is known of them.

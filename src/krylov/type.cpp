@@ -25,6 +25,7 @@ PetscErrorCode set_up(KSP ksp) {
 PetscErrorCode solve(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(Solve(ksp).Run());
+  data_of(ksp)->sound = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,8 +62,7 @@ PetscErrorCode reset(KSP ksp) {
 
   PetscFunctionBegin;
   PetscCall(VecDestroy(&data->diagonal));
-  for (Vec &v : data->in_memory) PetscCall(VecDestroy(&v));
-  data->memory.Disconnect(!data->runner.is_late());
+  PetscCall(data->Disconnect());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

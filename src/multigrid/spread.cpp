@@ -71,7 +71,7 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves) {
     boxes.from = boxes.own[rank_], boxes.to = box_of(grid_);
     PetscCall(probe.Create(grid_.comm, boxes, of.way));
     direct_ = probe.direct();
-    PetscCall(probe.Destroy());
+    PetscCall(probe.Destroy(true));
   }
   const PetscInt64 whole = options.whole ? options.whole : direct_ ? whole_over_ipc : whole_over_host;
   const int        steps = PetscMax(smoothing_steps(options.smooths, dim_, variable, !variable && dim_ == 3),
@@ -203,12 +203,14 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, Sp
     enter_ = std::make_unique<Filling>();
     PetscCall(Connect());
   }
+  sound_ = false;
   const PetscErrorCode code = CreateLevels(of, single, failed);
   int                  rank_in_error = code ? rank + 1 : 0; // an error on one rank is one on all
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &rank_in_error, 1, MPI_INT, MPI_MAX, grid_.comm));
   PetscCall(code);
   PetscCheck(!rank_in_error, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "rank %d cannot make the levels of stencilmg on its GPU; its own error says why", rank_in_error - 1);
+  sound_ = true;
   int gives = levels_[0]->of->gives_norm(on_gpu);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &gives, 1, MPI_INT, MPI_MIN, grid_.comm));
   gives_norm_ = gives;
@@ -219,10 +221,10 @@ PetscErrorCode SpreadMultigrid::Destroy() {
   PetscFunctionBegin;
   for (auto &level : levels_) {
     if (level->of) PetscCall(level->of->Destroy());
-    for (Filling *way : {&level->around, &level->down, &level->up}) PetscCall(way->Destroy());
+    for (Filling *way : {&level->around, &level->down, &level->up}) PetscCall(way->Destroy(sound_));
   }
   levels_.clear();
-  if (enter_) PetscCall(enter_->Destroy());
+  if (enter_) PetscCall(enter_->Destroy(sound_));
 #if SHELLAC_CUDA
   PetscCall(graphs_.Destroy());
 #endif

@@ -319,7 +319,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   PetscCall(fill(couplings.values, couplings.slots()));
   PetscCall(survey(OF_SURVEY, SurveyRows{patch, couplings, neighbours, fixed}));
   PetscCall(share());
-  PetscCall(ghosts.Destroy());
+  PetscCall(ghosts.Destroy(true));
   if (of_gpus && found.flags.weighted) { // masses go from point to point
     PetscCall(MatStencilGetCouplings(context, PETSC_MEMTYPE_HOST, rows, result));
     PetscFunctionReturn(PETSC_SUCCESS);
