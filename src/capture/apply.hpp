@@ -154,9 +154,8 @@ template <class T> struct RelaxColour {
 };
 
 // A point of a whole star or box of width 1, one value a point. All loads are under way before the first value is used.
-// in_arrays: so are the coefficients, one array for each arm. has_halo: what arms meet off the patch may be another rank's;
-// otherwise it is beyond the domain.
-template <class T, int dim, bool box, bool in_arrays, bool has_halo> struct ApplyWhole {
+// in_arrays: so are the coefficients, one array for each arm.
+template <class T, int dim, bool box, bool in_arrays> struct ApplyWhole {
   using Whole = WholeStencil<dim, box>;
   CapturedRow<T> row;
   Field<T>       field;
@@ -194,7 +193,7 @@ template <class T, int dim, bool box, bool in_arrays, bool has_halo> struct Appl
         coefficient[arm] = arrays[arm][at];
       else
         coefficient[arm] = rows[arm];
-      value[arm] = on_patch ? field.u[to] : has_halo ? field.value(patch, q, 0) : T(0);
+      value[arm] = on_patch ? field.u[to] : field.value(patch, q, 0);
     }
     SHELLAC_UNROLL_ALL
     for (int n = 0; n < Whole::count; n++) { // in ConstantStar's order, or in the slots'

@@ -48,8 +48,8 @@ public:
   virtual PetscLogDouble flops() const = 0; // of a row
   // At the points of a box: at the inner ones, no arm of which leaves the patch, in its way, elsewhere by the
   // coefficients of a whole star. arrays: these, of each arm, as addresses on the host.
-  virtual PetscErrorCode interior(const captured::Apply<PetscScalar> &point, const PetscScalar *const *arrays,
-                                  const Box &box, const Box &inner) const = 0;
+  virtual PetscErrorCode apply(const captured::Apply<PetscScalar> &point, const PetscScalar *const *arrays,
+                               const Box &box, const Box &inner) const = 0;
 };
 
 class CapturedStencil final : public StencilOperator {
@@ -266,7 +266,8 @@ public:
     if (product_) return product_->flops(); // there was a product
     return 2. * (PetscLogDouble)op_.used_.size() / (PetscLogDouble)op_.patch_.dof;
   }
-  PetscErrorCode  interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const override;
+  PetscErrorCode  apply(PetscMemType memory, const Box &box, const Field<T> &u, Form form, const T *b,
+                        T *y) const override;
   PetscErrorCode  points(PetscMemType memory, const Boxes &boxes, const Field<T> &u, Form form, const T *b,
                          T *y) const override;
   PetscErrorCode  rows(PetscMemType memory, RowProperty property, T *out) const override;

@@ -215,15 +215,15 @@ bool PreparedCapture::is_whole_star(ConstantStar<T> *star, StarDiagonal<T> *at_e
   return true;
 }
 
-PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const {
+PetscErrorCode PreparedCapture::apply(PetscMemType memory, const Box &box, const Field<T> &u, Form form, const T *b,
+                                      T *y) const {
   const CapturedRow<T> row{op_.patch_, a_};
 
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
-    const Box box = op_.patch_.interior();
-    Box       inside = inner();
+    Box inside = inner();
     if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
     const T *const *arrays = arrays_.data();
     const T        *constants = op_.storage_ == Storage::constant && inside.points() ? row_on_host(inside.lo) : nullptr;
@@ -233,7 +233,7 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
     const bool               few = few_points(box);
     if (make_product_ && !product_) PetscCall(make_product_(&product_));
     if (product_)
-      PetscCall(product_->interior(point, arrays, box, inside));
+      PetscCall(product_->apply(point, arrays, box, inside));
     else if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))
       PetscCall(launch_slots(row, u, form, b, box, inside, y));
     else if (dim == 2 && is_star && constants) {
@@ -243,16 +243,15 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
       if (inside.hi[0] == op_.patch_.size[0]) ends.last[UPPER] = op_.patch_.size[0] - 1;
       if (few) // the ends take longer than the rest: more threads
         PetscCall(launch_rows(op_.patch_, StarRow<T, 4>{{}, star(constants), ends},
-                              captured::ApplyWhole<T, 2, false, false, false>(point, arrays), u.u, form, b, box, inside,
-                              y));
+                              captured::ApplyWhole<T, 2, false, false>(point, arrays), u.u, form, b, box, inside, y));
       else // the functor for all points leaves the compiler more registers
         PetscCall(launch_rows(op_.patch_, StarRow<T>{{}, star(constants), ends}, point, u.u, form, b, box, inside, y));
     } else if (dim == 2 && constants) {
       BoxRow<T> stencil;
       for (int n = 0; n < 9; n++) stencil.c[n / 3][n % 3] = constants[n]; // in the order of WholeStencil
       if (few)
-        PetscCall(launch_rows(op_.patch_, stencil, captured::ApplyWhole<T, 2, true, false, false>(point, arrays), u.u,
-                              form, b, box, inside, y));
+        PetscCall(launch_rows(op_.patch_, stencil, captured::ApplyWhole<T, 2, true, false>(point, arrays), u.u, form, b,
+                              box, inside, y));
       else
         PetscCall(launch_rows(op_.patch_, stencil, point, u.u, form, b, box, inside, y));
     } else if (dim == 2 && op_.storage_ == Storage::indexed)
@@ -263,18 +262,21 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
       if (!to_all_ends) extend_to_ends(&inside, sums.at_end[0]);
       if (is_star)
         PetscCall(launch_star_planes(op_.patch_, star(constants), to_all_ends ? op_.ends_.sums : sums,
-                                     captured::ApplyWhole<T, 3, false, false, false>(point, arrays), u.u, form, b, box,
-                                     inside, y));
+                                     captured::ApplyWhole<T, 3, false, false>(point, arrays), u.u, form, b, box, inside,
+                                     y));
       else {
         kernel::ConstantBox<T> stencil;
         for (int n = 0; n < 27; n++) stencil.c[n / 9][n / 3 % 3][n % 3] = constants[n];
         if (to_all_ends) stencil.diagonal = op_.ends_.diagonal;
-        PetscCall(launch_box_planes(op_.patch_, stencil, captured::ApplyWhole<T, 3, true, false, false>(point, arrays),
-                                    u.u, form, b, box, inside, y));
+        PetscCall(launch_box_planes(op_.patch_, stencil, captured::ApplyWhole<T, 3, true, false>(point, arrays), u.u,
+                                    form, b, box, inside, y));
       }
-    } else if (dim == 3 && is_star && op_.storage_ == Storage::indexed && a_.index8)
-      PetscCall(launch_kinds(op_.patch_, Kinds<T>{a_.table, a_.index8, (int)op_.kinds()}, u.u, form, b, box, y));
-    else if (dim == 1)
+    } else if (dim == 3 && is_star && op_.storage_ == Storage::indexed && a_.index8) {
+      const Box interior = op_.patch_.interior();
+      const Kinds<T> kinds = {a_.table, a_.index8, (int)op_.kinds()};
+      if (interior.points()) PetscCall(launch_kinds(op_.patch_, kinds, u.u, form, b, interior, y));
+      PetscCall(points(memory, difference(box, interior), u, form, b, y));
+    } else if (dim == 1)
       PetscCall((launch_whole_stencil<1, false>(row, constants, arrays, u, form, b, box, inside, y)));
     else if (dim == 2 && is_star)
       PetscCall((launch_whole_stencil<2, false>(row, constants, arrays, u, form, b, box, inside, y)));
@@ -289,11 +291,11 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
 #endif
   if (make_product_ && !product_) PetscCall(make_product_(&product_));
   if (product_)
-    PetscCall(product_->interior({row, u, form, b, y}, arrays_.data(), op_.patch_.interior(), inner()));
+    PetscCall(product_->apply({row, u, form, b, y}, arrays_.data(), box, inner()));
   else if (op_.shape_ == 1 && op_.storage_ == Storage::constant)
-    apply_star_on_host(op_.arms_->dim(), row, u, form, b, op_.patch_.interior(), y);
+    apply_star_on_host(op_.arms_->dim(), row, u, form, b, box, y);
   else
-    apply_captured_on_host(row, u, form, b, op_.patch_.interior(), y);
+    apply_captured_on_host(row, u, form, b, box, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,9 +307,8 @@ PetscErrorCode PreparedCapture::points(PetscMemType memory, const Boxes &boxes, 
   PetscFunctionBegin;
   const auto apply_star = [&](auto dim_of) {
     constexpr int dim = decltype(dim_of)::value;
-    if (in_arrays)
-      return for_each(memory, boxes, captured::ApplyWhole<T, dim, false, true, true>(point, arrays_.data()));
-    return for_each(memory, boxes, captured::ApplyWhole<T, dim, false, false, true>(point, nullptr));
+    if (in_arrays) return for_each(memory, boxes, captured::ApplyWhole<T, dim, false, true>(point, arrays_.data()));
+    return for_each(memory, boxes, captured::ApplyWhole<T, dim, false, false>(point, nullptr));
   };
   if (star && op_.arms_->dim() == 1)
     PetscCall(apply_star(std::integral_constant<int, 1>{}));

@@ -28,13 +28,13 @@ SHELLAC_WIDE void star_row(const T *coefficients, const T *u, const T *const (*s
 // The points of a box that needs no halo.
 template <int dim, Form form, class T>
 void apply_star_on_host(const CapturedRow<T> &row, const Field<T> &field, const T *b, const Box &box, T *y) {
-  constexpr PetscInt                chunk = 256; // points whose result stays in the first cache
-  const Patch                      &patch = row.patch;
-  const CapturedCoefficients<T>    &a = row.a;
-  const bool                        past = beyond_cache((size_t)box.points() * sizeof(T));
-  std::vector<T>                    zeros(dim > 1 ? patch.size[0] : 0);
-  T                                 buffer[chunk];
-  const captured::ApplyWhole<T, dim, false, false, false> point({row, field, form, b, y}, nullptr);
+  constexpr PetscInt                               chunk = 256; // points whose result stays in the first cache
+  const Patch                                     &patch = row.patch;
+  const CapturedCoefficients<T>                   &a = row.a;
+  const bool                                       past = beyond_cache((size_t)box.points() * sizeof(T));
+  std::vector<T>                                   zeros(dim > 1 ? patch.size[0] : 0);
+  T                                                buffer[chunk];
+  const captured::ApplyWhole<T, dim, false, false> point({row, field, form, b, y}, nullptr);
   PetscInt lo = PetscMax(box.lo[0], 1), hi = PetscMin(box.hi[0], patch.size[0] - 1); // where rows are alike
   lo = PetscMax(lo, a.depth[0] - patch.start[0]);
   hi = PetscMin(hi, patch.N[0] - a.depth[0] - patch.start[0]);

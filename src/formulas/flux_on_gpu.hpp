@@ -208,8 +208,8 @@ template <class Face, class T> class FluxProduct final : public InteriorProduct 
 public:
   FluxProduct(int dim, const Flux<T> &flux) : dim_(dim), flux_(flux) {}
 
-  PetscErrorCode interior(const captured::Apply<T> &point, const T *const *arrays, const Box &box,
-                          const Box &inside) const override {
+  PetscErrorCode apply(const captured::Apply<T> &point, const T *const *arrays, const Box &box,
+                       const Box &inside) const override {
     const Patch &patch = point.row.patch;
     const T     *u = point.u.u, *b = point.b;
     const bool   few = inside.points() < 8 << 20; // shorter walks, so that there are warps for the whole GPU
@@ -225,7 +225,7 @@ public:
     extend_to_ends(0);
     const FluxRow<Face, T> row{{}, flux_};
     if (dim_ == 2) {
-      const captured::ApplyWhole<T, 2, false, true, false> at_ends(point, arrays);
+      const captured::ApplyWhole<T, 2, false, true> at_ends(point, arrays);
       if (few_points(box))
         PetscCall(launch_rows(patch, row, at_ends, u, point.form, b, box, inner, point.y));
       else if constexpr (Face::on_faces) // the functor for all points leaves the compiler more registers
@@ -234,7 +234,7 @@ public:
         PetscCall(launch_rows<true>(patch, row, at_ends, u, point.form, b, box, inner, point.y));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    const captured::ApplyWhole<T, 3, false, true, false> at_ends(point, arrays);
+    const captured::ApplyWhole<T, 3, false, true> at_ends(point, arrays);
     if constexpr (!Face::on_faces) {
       for (int a = 1; a < 3; a++) extend_to_ends(a);
       PetscCall(launch_flux_rows<Face>(patch, flux_, at_ends, u, point.form, b, box, inner, point.y));

@@ -61,15 +61,15 @@ public:
   FluxProductOnHost(int dim, const Flux<T> &flux) : dim_(dim), flux_(flux) {}
 
   PetscLogDouble flops() const override { return flops_by_fluxes<Face>(dim_); }
-  PetscErrorCode interior(const captured::Apply<T> &point, const T *const *arrays, const Box &box,
-                          const Box &inner) const override {
+  PetscErrorCode apply(const captured::Apply<T> &point, const T *const *arrays, const Box &box,
+                       const Box &inner) const override {
     PetscFunctionBegin;
     with_form(point.form, [&](auto known) {
       constexpr Form form = decltype(known)::value;
       if (dim_ == 2)
-        apply<form>(captured::ApplyWhole<T, 2, false, true, false>(point, arrays), box, inner);
+        apply<form>(captured::ApplyWhole<T, 2, false, true>(point, arrays), box, inner);
       else
-        apply<form>(captured::ApplyWhole<T, 3, false, true, false>(point, arrays), box, inner);
+        apply<form>(captured::ApplyWhole<T, 3, false, true>(point, arrays), box, inner);
     });
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -78,7 +78,7 @@ private:
   static constexpr PetscInt chunk = 256; // points whose result stays in the first cache
 
   template <Form form, int dim>
-  void apply(const captured::ApplyWhole<T, dim, false, true, false> &point, const Box &box, const Box &inner) const {
+  void apply(const captured::ApplyWhole<T, dim, false, true> &point, const Box &box, const Box &inner) const {
     const Patch &patch = point.row.patch;
     const bool   past = beyond_cache((size_t)box.points() * sizeof(T));
     // the fluxes through the faces below the next row of points, and below the next plane of them
@@ -107,7 +107,7 @@ private:
 
   // n points from `at` on.
   template <Form form, int dim>
-  void apply_inner(const captured::ApplyWhole<T, dim, false, true, false> &point, size_t at, PetscInt n, bool past,
+  void apply_inner(const captured::ApplyWhole<T, dim, false, true> &point, size_t at, PetscInt n, bool past,
                    T *const below[3]) const {
     const Patch &patch = point.row.patch;
     const T     *k[3], *u = point.field.u + at;

@@ -10,12 +10,6 @@ namespace shellac {
 
 namespace {
 
-// How long a GPU waits, and whom it tells: late_neighbour, on the host, is the rank that did not answer, plus one.
-struct Patience {
-  unsigned long long timeout; // [ns]; 0: no limit
-  int               *late_neighbour;
-};
-
 // The neighbours' flags to raise.
 struct Signals {
   unsigned long long *flag[most_flags];
@@ -44,29 +38,6 @@ __device__ void raise(const Signals &signals, Counters *counters) {
   if (threadIdx.x == 0) counters->sent = exchange;
 }
 
-// Copies each part to its place; the last block to finish raises the neighbours' flags.
-template <class Value>
-__global__ void pack(const PackPart *parts, int count, const __grid_constant__ Patch patch,
-                     const __grid_constant__ Signals signals, const Value *u, Counters *counters) {
-  const int turn = (int)((counters->sent + 1) % 2);
-  size_t    n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (int f = 0; f < count; f++) {
-    const PackPart &part = parts[f];
-    if (n < part.count) {
-      PetscInt p[3];
-      part.from.point((PetscInt64)(n / patch.dof), p);
-      reinterpret_cast<Value *>(part.to[turn])[n] = u[patch.index(p[0], p[1], p[2]) * patch.dof + n % patch.dof];
-      break;
-    }
-    n -= part.count;
-  }
-  if (is_last_block(&counters->packed)) raise(signals, counters);
-}
-
-__global__ void raise_flags(const __grid_constant__ Signals signals, Counters *counters) {
-  raise(signals, counters);
-}
-
 // Waits for a neighbour's flag; false: it was not raised in time.
 __device__ bool arrives(const Flag &flag, unsigned long long exchange, Counters *counters, const Patience &patience) {
   const volatile unsigned long long *last = flag.last;
@@ -88,13 +59,45 @@ __device__ bool arrives(const Flag &flag, unsigned long long exchange, Counters 
 }
 
 // A halo that does not arrive becomes NaN, so that no result looks right. A thread for each flag.
-__global__ void wait_for_flags(const Flag *flags, Counters *counters, Patience patience) {
+__device__ void await(const Flag *flags, int count, Counters *counters, const Patience &patience) {
   const unsigned long long exchange = counters->received + 1;
-  const Flag              &flag = flags[threadIdx.x];
-  if (!arrives(flag, exchange, counters, patience))
-    for (size_t n = 0; n < flag.words; n++) flag.inbox[exchange % 2][n] = 0xffffffffu;
+  if ((int)threadIdx.x < count) {
+    const Flag &flag = flags[threadIdx.x];
+    if (!arrives(flag, exchange, counters, patience))
+      for (size_t n = 0; n < flag.words; n++) flag.inbox[exchange % 2][n] = 0xffffffffu;
+  }
   __syncthreads();
   if (threadIdx.x == 0) counters->received = exchange;
+}
+
+__global__ void raise_flags(const __grid_constant__ Signals signals, Counters *counters) {
+  raise(signals, counters);
+}
+
+__global__ void wait_for_flags(const Flag *flags, int count, Counters *counters, Patience patience) {
+  await(flags, count, counters, patience);
+}
+
+// Copies each part to its place; the last block to finish raises the neighbours' flags, and waits for so many of theirs.
+template <class Value>
+__global__ void pack(const PackPart *parts, int count, const __grid_constant__ Patch patch,
+                     const __grid_constant__ Signals signals, const Value *u, Counters *counters, const Flag *flags,
+                     int waited_for, Patience patience) {
+  const int turn = (int)((counters->sent + 1) % 2);
+  size_t    n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  for (int f = 0; f < count; f++) {
+    const PackPart &part = parts[f];
+    if (n < part.count) {
+      PetscInt p[3];
+      part.from.point((PetscInt64)(n / patch.dof), p);
+      reinterpret_cast<Value *>(part.to[turn])[n] = u[patch.index(p[0], p[1], p[2]) * patch.dof + n % patch.dof];
+      break;
+    }
+    n -= part.count;
+  }
+  if (!is_last_block(&counters->packed)) return;
+  raise(signals, counters);
+  if (waited_for) await(flags, waited_for, counters, patience);
 }
 
 // Puts what comes over links into an array over the box to_box. ended: the exchange, if it has ended already; otherwise 0.
@@ -197,13 +200,12 @@ PetscErrorCode GpuHalo::MakeParts() {
 
 PetscErrorCode GpuHalo::WaitForFlags(cudaStream_t stream) {
   PetscFunctionBegin;
-  wait_for_flags<<<1, (unsigned)flag_count_, 0, stream>>>(
-      flags_, counters_, Patience{(unsigned long long)(1e9 * halo_timeout), late_neighbour_});
+  wait_for_flags<<<1, (unsigned)flag_count_, 0, stream>>>(flags_, flag_count_, counters_, patience());
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GpuHalo::Pack(const void *u, cudaStream_t stream) {
+PetscErrorCode GpuHalo::Pack(const void *u, bool waits, cudaStream_t stream) {
   const unsigned threads = 256, blocks = (unsigned)PetscMax((pack_values_ + threads - 1) / threads, (size_t)1);
   Signals        signals;
 
@@ -211,7 +213,8 @@ PetscErrorCode GpuHalo::Pack(const void *u, cudaStream_t stream) {
   for (const Channel &c : channels_)
     if (c.neighbour_flag) signals.flag[signals.count++] = c.neighbour_flag;
   const auto run = [&](auto value) {
-    pack<<<blocks, threads, 0, stream>>>(packs_, pack_count_, patch_, signals, (const decltype(value) *)u, counters_);
+    pack<<<blocks, threads, 0, stream>>>(packs_, pack_count_, patch_, signals, (const decltype(value) *)u, counters_,
+                                         flags_, waits ? flag_count_ : 0, patience());
   };
   if (value_bytes_ == sizeof(float))
     run(float());
@@ -246,7 +249,7 @@ PetscErrorCode GpuHalo::Fill(const PetscScalar *from, PetscScalar *to) {
   } else {
     PetscCall(CheckLate());
     open_ = true;
-    if (!channels_.empty()) PetscCall(Pack(from, stream));
+    if (!channels_.empty()) PetscCall(Pack(from, false, stream));
   }
   for (const Filled &part : filled_) { // while the others' values are on their way
     const bool stays = from == to && part.shift[0] == 0 && part.shift[1] == 0 && part.shift[2] == 0;
@@ -257,8 +260,7 @@ PetscErrorCode GpuHalo::Fill(const PetscScalar *from, PetscScalar *to) {
   }
   if (!channels_.empty()) {
     fill<<<(unsigned)PetscMax(blocks, (size_t)1), (unsigned)threads, 0, stream>>>(
-        fills_, fill_values_, flags_, flag_count_, counters_, any_staged_ ? exchange_ : 0,
-        Patience{(unsigned long long)(1e9 * halo_timeout), late_neighbour_}, to_, to);
+        fills_, fill_values_, flags_, flag_count_, counters_, any_staged_ ? exchange_ : 0, patience(), to_, to);
     PetscCallCUDA(cudaGetLastError());
   }
   open_ = false;
@@ -276,7 +278,7 @@ PetscErrorCode GpuHalo::Begin(const void *u) {
   exchange_++;
   open_ = true;
   const int turn = (int)(exchange_ % 2);
-  PetscCall(Pack(u, stream));
+  PetscCall(Pack(u, !any_staged_, stream));
   if (any_staged_) {
     for (size_t f = 0; f < channels_.size(); f++) {
       Channel     &c = channels_[f];
@@ -297,8 +299,8 @@ PetscErrorCode GpuHalo::End(Field<char> *field) {
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
-  if (any_ipc_) PetscCall(WaitForFlags(stream));
   if (any_staged_) {
+    if (any_ipc_) PetscCall(WaitForFlags(stream));
     std::vector<MPI_Request> requests;
     PetscCallCUDA(cudaEventSynchronize(packed_));
     for (size_t f = 0; f < channels_.size(); f++) {

@@ -45,6 +45,12 @@ struct Counters {
   int                late;           // a neighbour did not raise its flag in time: later waits end at once
 };
 
+// How long a GPU waits, and whom it tells: late_neighbour, on the host, is the rank that did not answer, plus one.
+struct Patience {
+  unsigned long long timeout; // [ns]; 0: no limit
+  int               *late_neighbour;
+};
+
 class GpuHalo : public DeviceHalo {
 public:
   PetscErrorCode SetUp(const std::vector<HaloLink> &links, const Patch &patch, MPI_Comm comm, PetscMPIInt tag,
@@ -52,6 +58,7 @@ public:
   PetscErrorCode Destroy(bool sound) override;
   PetscErrorCode Begin(const void *u) override;
   PetscErrorCode End(Field<char> *field) override;
+  bool           travels_by_host() const override { return any_staged_; }
   bool           writes_to_neighbour(size_t link) const override { return channels_[link].way == Way::ipc; }
   PetscErrorCode BeginOnHost(const void *u) override;
   PetscErrorCode EndOnHost(Field<char> *field) override;
@@ -63,10 +70,11 @@ public:
 private:
   PetscErrorCode Allocate();
   PetscErrorCode MakeParts();
-  PetscErrorCode Pack(const void *u, cudaStream_t stream);
+  PetscErrorCode Pack(const void *u, bool waits, cudaStream_t stream);
   PetscErrorCode Agree(PetscBool device, HaloWay wish);
   PetscErrorCode AllocatePinned(size_t f);
   PetscErrorCode WaitForFlags(cudaStream_t stream);
+  Patience       patience() const { return {(unsigned long long)(1e9 * halo_timeout), late_neighbour_}; }
 
   const std::vector<HaloLink> *links_ = nullptr;
   Patch                        patch_ = {};

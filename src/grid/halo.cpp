@@ -122,6 +122,10 @@ PetscErrorCode Halo::Begin(const void *u, PetscMemType memory) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+bool Halo::travels_by_host(PetscMemType memory) const {
+  return PetscMemTypeHost(memory) || (device_ && device_->travels_by_host());
+}
+
 PetscErrorCode Halo::End() {
   bool any_written = false;
 

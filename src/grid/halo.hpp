@@ -47,6 +47,8 @@ public:
   // Posts the exchange of u, which is in `memory` and must not change before End(). One exchange at a time. The u of
   // another rank may be in another memory.
   PetscErrorCode Begin(const void *u, PetscMemType memory);
+  // Whether a host moves it, while kernels can run.
+  bool travels_by_host(PetscMemType memory) const;
   // After it (on a device: in PETSc's stream), field() has the neighbours' values.
   PetscErrorCode                            End();
   template <class T = PetscScalar> Field<T> field() const {

@@ -347,14 +347,18 @@ PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, 
   const PetscMemType memory = arrays.memory();
   const Patch       &patch = which->patch();
 
+  const bool meanwhile = context->halo.travels_by_host(memory); // the interior is computed
   PetscCall(exchange_begin(context, px, memory));
+  if (!meanwhile) PetscCall(exchange_end(context));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(op->interior(memory, context->halo.field(), form, pb, py));
+  PetscCall(op->apply(memory, meanwhile ? patch.interior() : patch.all(), context->halo.field(), form, pb, py));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(exchange_end(context));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(op->points(memory, patch.border(), context->halo.field(), form, pb, py));
-  PetscCall(PetscLogGpuTimeEnd());
+  if (meanwhile) {
+    PetscCall(exchange_end(context));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(op->points(memory, patch.border(), context->halo.field(), form, pb, py));
+    PetscCall(PetscLogGpuTimeEnd());
+  }
   PetscCall(log_flops(memory, (op->flops() + (form == Form::product ? 0 : 1)) * patch.all().points() * patch.dof));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -34,8 +34,9 @@ public:
   virtual ~PreparedOperator() = default;
   virtual PetscLogDouble flops() const = 0; // of one row
 
-  virtual PetscErrorCode interior(PetscMemType memory, const Field<PetscScalar> &u, Form form, const PetscScalar *b,
-                                  PetscScalar *y) const = 0;
+  // On the points of a box. It is the patch's interior or, on a GPU, all of the patch where u has its halo.
+  virtual PetscErrorCode apply(PetscMemType memory, const Box &box, const Field<PetscScalar> &u, Form form,
+                               const PetscScalar *b, PetscScalar *y) const = 0;
   virtual PetscErrorCode points(PetscMemType memory, const Boxes &boxes, const Field<PetscScalar> &u, Form form,
                                 const PetscScalar *b, PetscScalar *y) const = 0;
   virtual PetscErrorCode rows(PetscMemType memory, RowProperty property, PetscScalar *out) const = 0;

@@ -35,7 +35,7 @@ PetscErrorCode SystemHierarchy::Apply(int l, Form form, const T *b, const T *x, 
   PetscCall(RowsToApply(l, &rows));
   PetscCall(rows->Prepare(&arrays, &op));
   PetscCall(at.halo->Begin(x, memory_));
-  PetscCall(op->interior(memory_, at.halo->field(), form, b, y));
+  PetscCall(op->apply(memory_, at.op->patch().interior(), at.halo->field(), form, b, y));
   PetscCall(at.halo->End());
   PetscCall(op->points(memory_, at.op->patch().border(), at.halo->field(), form, b, y));
   PetscCall(arrays.Restore());
