@@ -199,6 +199,22 @@ TEST_CASE("kinks of an exact solution are refused, but at interfaces and for fir
   OK(values(kink + "\nresidual = dx(u) + u"));
 }
 
+TEST_CASE("what is made of an undefined value is undefined", "[equations]") {
+  if (!equations_work()) return;
+  Grid da = line_with("residual = u + (u > 1.5 ? sqrt(u) : u > 0.5 ? max(sqrt(u - 2), 0) : u > -0.5 ? min(0, log(u - 2)) "
+                      ": upwind_x(sqrt(u - 2), u))",
+                      5);
+  const auto compute_at = [&](PetscReal value) {
+    Vector u = make_vector(da), f = make_vector(da); // an error leaves them locked
+    OK(VecSet(u, value));
+    return compute_values(da, 0, u, f);
+  };
+  OK(compute_at(3));
+  for (const char *value : {"1", "0", "-1"})
+    EXPECT_ERROR(PETSC_ERR_FP, ({"residual of u is", "nan", std::string("u = ") + value}),
+                 [&] { return compute_at(std::atof(value)); });
+}
+
 TEST_CASE("types of TS that have no steps for a rate are refused", "[equations]") {
   if (!equations_work()) return;
   const std::string text = "unknowns(u, v)\nrate(u) = v\nrate(v) = laplacian(u)";

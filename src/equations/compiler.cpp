@@ -29,7 +29,6 @@ static const Words flags = {"-std=c++17",
                             "-fno-trapping-math",
                             "-fno-signed-zeros",
                             "-freciprocal-math",
-                            "-ffinite-math-only",
                             "--param=sra-max-scalarization-size-Ospeed=512"}; // GCC: derivatives in registers
 // Of several parts: what runs seldom compiles in two thirds of the time.
 static const Words flags_of_first_part = {"-O1", "-ftree-vectorize"};

@@ -131,11 +131,12 @@ template <class A, class B, class R = Wider<A, B>> inline R pow(A a, B b) {
   return x != 0 || y == 0 ? power : y > 0 ? R(0) : y < 0 ? R(SHELLAC_MATH(inf)()) : y;
 #endif
 }
+// Not a number, where one of the two is not.
 template <class A, class B, class R = Wider<A, B>> inline R min(A a, B b) {
-  return R(a) < R(b) ? R(a) : R(b);
+  return R(a) < R(b) || R(a) != R(a) ? R(a) : R(b);
 }
 template <class A, class B, class R = Wider<A, B>> inline R max(A a, B b) {
-  return R(a) > R(b) ? R(a) : R(b);
+  return R(a) > R(b) || R(a) != R(a) ? R(a) : R(b);
 }
 
 // 1/b. A GPU divides slowly, and with branches: from its approximation of 20 bits one step of third order, unless b is zero
@@ -411,8 +412,8 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
     const S f = pow(a.v, b.v);
     return chain(f, b.v * pow(a.v, b.v - 1), a, f * log(a.v), b);
   }
-  friend Number min(const Number &a, const Number &b) { return b.v < a.v ? b : a; }
-  friend Number max(const Number &a, const Number &b) { return b.v > a.v ? b : a; }
+  friend Number min(const Number &a, const Number &b) { return b.v < a.v || b.v != b.v ? b : a; }
+  friend Number max(const Number &a, const Number &b) { return b.v > a.v || b.v != b.v ? b : a; }
 
 private:
   using AllDirections = typename IndicesTo<directions>::type;
