@@ -272,7 +272,7 @@ PetscErrorCode PreparedCapture::apply(PetscMemType memory, const Box &box, const
                                     form, b, box, inside, y));
       }
     } else if (dim == 3 && is_star && op_.storage_ == Storage::indexed && a_.index8) {
-      const Box interior = op_.patch_.interior();
+      const Box      interior = op_.patch_.interior();
       const Kinds<T> kinds = {a_.table, a_.index8, (int)op_.kinds()};
       if (interior.points()) PetscCall(launch_kinds(op_.patch_, kinds, u.u, form, b, interior, y));
       PetscCall(points(memory, difference(box, interior), u, form, b, y));

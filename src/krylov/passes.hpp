@@ -257,9 +257,9 @@ public:
 
   // Collective. memory: of the vectors; all_on_gpu: of all ranks. way: as GPUs exchange halos
   PetscErrorCode Prepare(MPI_Comm comm, PetscMemType memory, bool all_on_gpu, HaloWay way);
-  PetscErrorCode Send();            // the scalars that the host has changed
-  PetscErrorCode Fetch();           // the host waits for all passes
-  PetscErrorCode CheckLate() const; // whether a rank's sums did not come
+  PetscErrorCode Send();                                      // the scalars that the host has changed
+  PetscErrorCode Fetch();                                     // the host waits for all passes
+  PetscErrorCode CheckLate() const;                           // whether a rank's sums did not come
   bool           on_gpu() const { return on_gpu_; }           // the scalars are completed there
   bool           meets() const { return peers_.connected(); } // other ranks' GPUs
 
@@ -302,7 +302,9 @@ public:
 
 private:
   PetscErrorCode AddRanks(); // the sums of all
-  bool           is_late() const { return meeting_.late && *(volatile int *)meeting_.late; }
+  bool           is_late() const {
+              return meeting_.late && *(volatile int *)meeting_.late;
+  }
 
   MPI_Comm             comm_ = MPI_COMM_SELF;
   PetscMemType         memory_ = PETSC_MEMTYPE_HOST;
