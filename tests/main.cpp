@@ -2,7 +2,6 @@
 // Rank 0 prints; another rank's report is shown only if it fails where rank 0 does not.
 // -test_case_seconds 600: ends the program where a case takes longer, and says which one on each rank.
 
-#define CATCH_CONFIG_RUNNER
 #include "catch.hpp"
 
 #include <csignal>
@@ -109,20 +108,32 @@ private:
   int   stdout_;
 };
 
-static int run_tests(int argc, char **argv) {
-  int            result, rank, first_result;
+#if defined(SHELLAC_TEST_WRAPS_MAIN) // the linker's option --wrap=main: the program begins with the first of these
+extern "C" int __wrap_main(int argc, char **argv), __real_main(int argc, char **argv);
+#define main __wrap_main
+static int run_cases(int argc, char **argv) {
+  return __real_main(argc, argv);
+}
+#else
+static int run_cases(int argc, char **argv) {
   Catch::Session session;
-
 #if defined(CATCH_VERSION_MAJOR) && CATCH_VERSION_MAJOR >= 3
   session.configData().allowZeroTests = true; // as in version 2
 #endif
+  return session.run(argc, argv);
+}
+#endif
+
+static int run_tests(int argc, char **argv) {
+  int result, rank, first_result;
+
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   if (rank == 0) {
-    first_result = result = session.run(argc, argv);
+    first_result = result = run_cases(argc, argv);
     MPI_Bcast(&first_result, 1, MPI_INT, 0, PETSC_COMM_WORLD);
   } else {
     Silence silence;
-    result = session.run(argc, argv);
+    result = run_cases(argc, argv);
     MPI_Bcast(&first_result, 1, MPI_INT, 0, PETSC_COMM_WORLD);
     if (result && !first_result) silence.Show(rank);
     silence.Stop();
