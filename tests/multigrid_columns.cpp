@@ -119,23 +119,22 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
       return written(memory, shellac::column::threads(level.patch, width), fine, make);
     };
     check_equal("smoothing", least, columns([&](T *out) {
-                  return shellac::column::Step<Does::smooth, width, T, T, T>{level, level.omega[0], u.u, b, out};
+                  return shellac::column::Step<Does::smooth, width, T>{level, level.omega[0], u.u, b, out};
                 }),
                 points([&](T *out) {
-                  return shellac::point::Smooth<Part, T, T>{level, 0, u, b, out};
+                  return shellac::point::Smooth<Part>{level, 0, u, b, out};
                 }));
-    check_equal(
-        "smoothing from zero", least, columns([&](T *out) {
-          return shellac::column::Step<Does::smooth_zero, width, T, T, T>{level, level.omega[0], nullptr, b, out};
-        }),
-        points([&](T *out) {
-          return shellac::point::Smooth<Part, T, T>{level, 0, none, b, out};
-        }));
-    check_equal("residual", least, columns([&](T *out) {
-                  return shellac::column::Step<Does::residual, width, T, T, T>{level, 0, u.u, b, out};
+    check_equal("smoothing from zero", least, columns([&](T *out) {
+                  return shellac::column::Step<Does::smooth_zero, width, T>{level, level.omega[0], nullptr, b, out};
                 }),
                 points([&](T *out) {
-                  return shellac::point::Residual<Part, T>{level, u, b, out};
+                  return shellac::point::Smooth<Part>{level, 0, none, b, out};
+                }));
+    check_equal("residual", least, columns([&](T *out) {
+                  return shellac::column::Step<Does::residual, width, T>{level, 0, u.u, b, out};
+                }),
+                points([&](T *out) {
+                  return shellac::point::Residual<Part>{level, u, b, out};
                 }));
     check_equal("correction", least, columns([&](T *out) {
                   return shellac::column::Correct<width, T>{level, coarse, e.u, u.u, out};
@@ -146,7 +145,7 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
     check_equal("restriction", least,
                 written(memory, shellac::column::threads(coarse, width), few,
                         [&](T *out) {
-                          return shellac::column::Restrict<width, T, T>{level, coarse, u.u, out};
+                          return shellac::column::Restrict<width, T>{level, coarse, u.u, out};
                         }),
                 written(memory, coarse.all(), few, [&](T *out) {
                   return shellac::point::Restrict<Part>{level, coarse, u, out};
@@ -167,7 +166,7 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
   if (coarsens == 7) {
     shellac::Mirror<PetscScalar> r_values;
     shellac::Field<PetscScalar>  r = {};
-    r_values.change() = points([&](T *out) { return shellac::point::Residual<Part, T>{level, u, b, out}; });
+    r_values.change() = points([&](T *out) { return shellac::point::Residual<Part>{level, u, b, out}; });
     r.u = in(memory, r_values);
     check_equal(
         "residual and restriction", 0.01,
@@ -200,9 +199,7 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
     shellac::Field<PetscScalar>  now = from;
     for (int n = 0; n < count; n++) {
       const int half = n % 2;
-      values[half].change() = points([&](T *out) {
-        return shellac::point::Smooth<Part, T, T>{level, half, now, b, out};
-      });
+      values[half].change() = points([&](T *out) { return shellac::point::Smooth<Part>{level, half, now, b, out}; });
       now.u = in(memory, values[half]);
     }
     return values[(count + 1) % 2].host();
@@ -214,7 +211,7 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
       check_equal("red-black step", 0.01,
                   on_gpu(fine, [&](T *out) { return shellac::run_sweep(level, 0, from.u, b, out); }),
                   half_steps(from, 2));
-      if (!shellac::can_sweep_pairs<T, T>(level)) continue;
+      if (!shellac::can_sweep_pairs(level)) continue;
       for (const bool corrects : {false, true}) {
         INFO((corrects ? "with a correction" : "without a correction"));
         const T                     *correction = corrects ? e.u : nullptr;
@@ -267,7 +264,7 @@ TEST_CASE("passes of one and two red-black steps, as large levels take them, are
   const PetscInt sizes[][3] = {{33, 20, 31}, {129, 45, 12}, {9, 65, 9}};
   for (const auto &N : sizes) {
     INFO(N[0] << " x " << N[1] << " x " << N[2]);
-    const bool can = shellac::most_shared_memory() >= shellac::PairShape<PetscScalar, PetscScalar, 4>::bytes;
+    const bool can = shellac::most_shared_memory() >= shellac::PairShape<PetscScalar, 4>::bytes;
     CHECK(compare(PETSC_MEMTYPE_DEVICE, Spacing::equal, N, 7, false) == (can ? 8 : 0));
     CHECK(compare(PETSC_MEMTYPE_DEVICE, Spacing::equal, N, 7, true) == 0); // rows of fixed points are others
   }

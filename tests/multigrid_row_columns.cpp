@@ -170,14 +170,12 @@ template <bool star, bool symmetric> void compare_steps(PetscMemType memory, con
   const Vector     u(memory, Vector::random(fine, 7)), b(memory, Vector::random(fine, 8));
   const T         *f = b.field.u;
   const auto       points = [&](int step, const shellac::Field<T> &from) {
-    return written(memory, all, fine, [&](T *out) {
-      return shellac::point::Smooth<Part, T, T>{part, step, from, f, out};
-    });
+    return written(memory, all, fine, [&](T *out) { return shellac::point::Smooth<Part>{part, step, from, f, out}; });
   };
   check_equal("smoothing",
               written(memory, columns, fine,
                       [&](T *out) {
-                        using Step = shellac::variable_column::Step<Does::smooth, star, symmetric, T, T>;
+                        using Step = shellac::variable_column::Step<Does::smooth, star, symmetric, T>;
                         return Step(part, part.omega[1], 0, width, u.field.u, f, out);
                       }),
               points(1, u.field));
@@ -185,18 +183,18 @@ template <bool star, bool symmetric> void compare_steps(PetscMemType memory, con
   check_equal("two steps from zero",
               written(memory, columns, fine,
                       [&](T *out) {
-                        using Step = shellac::variable_column::Step<Does::smooth_zero_twice, star, symmetric, T, T>;
+                        using Step = shellac::variable_column::Step<Does::smooth_zero_twice, star, symmetric, T>;
                         return Step(part, part.omega[1], part.omega[0], width, nullptr, f, out);
                       }),
               points(1, one.field));
   check_equal("residual",
               written(memory, columns, fine,
                       [&](T *out) {
-                        using Step = shellac::variable_column::Step<Does::residual, star, symmetric, T, T>;
+                        using Step = shellac::variable_column::Step<Does::residual, star, symmetric, T>;
                         return Step(part, 0, 0, width, u.field.u, f, out);
                       }),
               written(memory, all, fine, [&](T *out) {
-                return shellac::point::Residual<Part, T>{part, u.field, f, out};
+                return shellac::point::Residual<Part>{part, u.field, f, out};
               }));
 }
 
@@ -216,11 +214,11 @@ template <bool from_zero> void compare_planes(const Level &level) {
     const Vector             before(memory, by_points);
     const shellac::Field<T> &from = from_zero && step == 0 ? zero : before.field;
     by_points = written(memory, all, fine, [&](T *out) {
-      return shellac::point::Smooth<Part, T, T>{part, step, from, b.field.u, out};
+      return shellac::point::Smooth<Part>{part, step, from, b.field.u, out};
     });
   }
   OK(by_planes.MakeZero(memory, (size_t)fine, &array));
-  OK((shellac::run_step_over_planes<from_zero, T, T>(part, 0, u.field.u, b.field.u, array)));
+  OK((shellac::run_step_over_planes<from_zero>(part, 0, u.field.u, b.field.u, array)));
   const T *values;
   OK(by_planes.Get(PETSC_MEMTYPE_HOST, &values));
   check_equal(from_zero ? "three steps from zero by planes" : "two steps by planes", Values(values, values + fine),
@@ -239,7 +237,7 @@ void compare_transfers(PetscMemType memory, const Level &level, PetscInt width) 
   });
   const auto            restricted = [&](auto weighted) {
     return written(memory, of_coarse, few, [&](T *out) {
-      return shellac::variable_column::Restrict<decltype(weighted)::value, T, T>{part, coarse, u.field.u, out};
+      return shellac::variable_column::Restrict<decltype(weighted)::value, T>{part, coarse, u.field.u, out};
     });
   };
   check_equal("restriction", part.mass ? restricted(std::true_type()) : restricted(std::false_type()), by_points);

@@ -119,12 +119,10 @@ TEST_CASE("smoothing, residual and transfers are products with dense matrices", 
     }
     field.u = u_there.read();
     const auto all = levels.patch.all();
-    OK(shellac::for_each_of_box(memory, all,
-                                shellac::point::Residual<Part, PetscScalar>{part, field, b_there.read(), out.write()}));
+    OK(shellac::for_each_of_box(memory, all, shellac::point::Residual<Part>{part, field, b_there.read(), out.write()}));
     CHECK(difference(out.on_host(), residual) <= 1e-12);
-    OK(shellac::for_each_of_box(
-        memory, all,
-        shellac::point::Smooth<Part, PetscScalar, PetscScalar>{part, 0, field, b_there.read(), out.write()}));
+    OK(shellac::for_each_of_box(memory, all,
+                                shellac::point::Smooth<Part>{part, 0, field, b_there.read(), out.write()}));
     CHECK(difference(out.on_host(), smoothed) <= 1e-12);
     OK(shellac::for_each_of_box(memory, coarse.all(),
                                 shellac::point::Restrict<Part>{part, coarse, field, coarse_out.write()}));

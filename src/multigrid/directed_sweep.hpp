@@ -20,10 +20,10 @@ namespace shellac {
 constexpr int columns_of_tile = 30; // on a GPU: with one on either side, a lane of a warp for each
 constexpr int most_couplings = 26;
 
-template <class T, class B> struct DirectedSweep {
+template <class T> struct DirectedSweep {
   VariableLevel<T> level;
   Field<T>         u; // null: zero
-  const B         *b;
+  const T         *b;
   T               *out;
   int              way[3];               // 1 or -1 along each axis
   int              tile[3], tiles[3];    // points of a tile; how many of them
@@ -60,7 +60,7 @@ template <class T, class B> struct DirectedSweep {
     SHELLAC_COLUMNS
     for (int i = 0; i < n; i++) {
       const T scale = row.coefficient(INVERSE_DIAGONAL, i);
-      T       r = residual_of((T)row.right(i), row.coefficient(SHIFT, i), at[i]);
+      T       r = residual_of(row.right(i), row.coefficient(SHIFT, i), at[i]);
       ((r += flux(row.coefficient(FIRST_COUPLING + c, i), at[i + step[c]], at[i])), ...);
       change[i] = scale * r;
       factor[i] = scale * row.with_before(*this, i);
@@ -69,22 +69,22 @@ template <class T, class B> struct DirectedSweep {
 };
 
 // A row's coefficients in the level's arrays.
-template <class T, class B> struct RowInArrays {
+template <class T> struct RowInArrays {
   const T *first;
   size_t   points;
-  const B *b;
+  const T *b;
 
-  SHELLAC_RUN RowInArrays(const DirectedSweep<T, B> &s, const PetscInt p[3])
+  SHELLAC_RUN RowInArrays(const DirectedSweep<T> &s, const PetscInt p[3])
       : first(s.level.row(0, p)), points((size_t)s.level.grown.points()),
         b(s.b + s.level.patch.index(p[0], p[1], p[2])) {}
-  SHELLAC_RUN B right(int i) const { return b[i]; }
+  SHELLAC_RUN T right(int i) const { return b[i]; }
   SHELLAC_RUN T coefficient(int slot, int i) const { return first[(size_t)slot * points + i]; }
-  SHELLAC_RUN T with_before(const DirectedSweep<T, B> &s, int i) const {
+  SHELLAC_RUN T with_before(const DirectedSweep<T> &s, int i) const {
     return s.before < 0 ? T(0) : coefficient(FIRST_COUPLING + s.before, i);
   }
 };
 
-template <int couplings, class T, class B> SHELLAC_WIDE void sweep_on_host(const DirectedSweep<T, B> &s) {
+template <int couplings, class T> SHELLAC_WIDE void sweep_on_host(const DirectedSweep<T> &s) {
   std::vector<T> memory(s.points_of_tile());
   std::vector<T> change((size_t)s.tile[0]), factor((size_t)s.tile[0]);
 
@@ -106,7 +106,7 @@ template <int couplings, class T, class B> SHELLAC_WIDE void sweep_on_host(const
       const PetscInt p[3] = {box.lo[0], box.lo[1] + (s.way[1] > 0 ? j : rows - 1 - j),
                              box.lo[2] + (s.way[2] > 0 ? k : planes - 1 - k)};
       T *const       at = memory.data() + s.place(0, p[1] - box.lo[1], p[2] - box.lo[2]);
-      s.find_changes(RowInArrays<T, B>(s, p), columns, at, change.data(), factor.data(),
+      s.find_changes(RowInArrays<T>(s, p), columns, at, change.data(), factor.data(),
                      std::make_integer_sequence<int, couplings>());
       if (s.way[0] > 0)
         for (int i = 1; i < columns; i++) change[i] += factor[i] * change[i - 1];
@@ -122,23 +122,22 @@ template <int couplings, class T, class B> SHELLAC_WIDE void sweep_on_host(const
 namespace kernel {
 
 // The same of one point, read before it is needed.
-template <int couplings, class T, class B> struct RowInRegisters {
-  T values[FIRST_COUPLING + couplings], before;
-  B b;
+template <int couplings, class T> struct RowInRegisters {
+  T values[FIRST_COUPLING + couplings], before, b;
 
-  __device__ __forceinline__ void load(const RowInArrays<T, B> &from, const DirectedSweep<T, B> &s) {
+  __device__ __forceinline__ void load(const RowInArrays<T> &from, const DirectedSweep<T> &s) {
 #pragma unroll
     for (int slot = 0; slot < FIRST_COUPLING + couplings; slot++) values[slot] = from.coefficient(slot, 0);
     before = from.with_before(s, 0);
     b = from.right(0);
   }
-  SHELLAC_RUN B right(int) const {
+  SHELLAC_RUN T right(int) const {
     return b;
   }
   SHELLAC_RUN T coefficient(int slot, int) const {
     return values[slot];
   }
-  SHELLAC_RUN T with_before(const DirectedSweep<T, B> &, int) const {
+  SHELLAC_RUN T with_before(const DirectedSweep<T> &, int) const {
     return before;
   }
 };
@@ -163,8 +162,8 @@ struct IndexAlong {
 };
 
 // A tile's values from before the step, and those around it: a lane has one column, and many loads are under way at once.
-template <class T, class B>
-__device__ __forceinline__ void load_tile(const DirectedSweep<T, B> &s, const Box &box, PetscInt i, T *tile) {
+template <class T>
+__device__ __forceinline__ void load_tile(const DirectedSweep<T> &s, const Box &box, PetscInt i, T *tile) {
   constexpr int    together = 10;
   const Patch     &patch = s.level.patch;
   const int        high = box.size(1) + 2 * s.rim[1];
@@ -195,8 +194,8 @@ __device__ __forceinline__ void load_tile(const DirectedSweep<T, B> &s, const Bo
 }
 
 // A warp for each tile, a lane for each column and the two beside them.
-template <int couplings, class T, class B>
-__global__ void __launch_bounds__(32) sweep_tiles(const __grid_constant__ DirectedSweep<T, B> s) {
+template <int couplings, class T>
+__global__ void __launch_bounds__(32) sweep_tiles(const __grid_constant__ DirectedSweep<T> s) {
   extern __shared__ double2 memory[];
   T *const                  tile = reinterpret_cast<T *>(memory);
   const int                 lane = threadIdx.x, backward = s.way[0] > 0 ? -1 : 1;
@@ -217,8 +216,8 @@ __global__ void __launch_bounds__(32) sweep_tiles(const __grid_constant__ Direct
 
   wait_for_kernel_before();
   let_next_kernel_begin();
-  RowInArrays<T, B>               from(s, p);
-  RowInRegisters<couplings, T, B> next;
+  RowInArrays<T>               from(s, p);
+  RowInRegisters<couplings, T> next;
   next.load(from, s);
   load_tile(s, box, i, tile);
   __syncwarp();
@@ -226,8 +225,8 @@ __global__ void __launch_bounds__(32) sweep_tiles(const __grid_constant__ Direct
     *out = s.out + s.level.patch.index(p[0], p[1], p[2]);
 #pragma unroll 2
   for (int r = 0, j = 0; r < rows; r++) {
-    const RowInRegisters<couplings, T, B> row = next;
-    const int                             plane_ends = ++j == high ? 1 : 0;
+    const RowInRegisters<couplings, T> row = next;
+    const int                          plane_ends = ++j == high ? 1 : 0;
     if (plane_ends) j = 0;
     if (r + 1 < rows) {
       from.first += of_rows[plane_ends], from.b += of_values[plane_ends];
@@ -256,12 +255,12 @@ __global__ void __launch_bounds__(32) sweep_tiles(const __grid_constant__ Direct
 #endif
 
 // The n-th step of a level, or with opposite directions, in tiles of at most so many points along each axis.
-template <class T, class B>
-DirectedSweep<T, B> directed_sweep(const VariableLevel<T> &level, int n, bool opposite, const PetscInt extent[3],
-                                   const Field<T> &u, const B *b, T *out) {
+template <class T>
+DirectedSweep<T> directed_sweep(const VariableLevel<T> &level, int n, bool opposite, const PetscInt extent[3],
+                                const Field<T> &u, const T *b, T *out) {
   // by a bit for each axis: opposite directions follow each other, and four steps take all of the first two axes
-  constexpr int       order[8] = {0, 7, 1, 6, 4, 3, 5, 2};
-  DirectedSweep<T, B> s = {};
+  constexpr int    order[8] = {0, 7, 1, 6, 4, 3, 5, 2};
+  DirectedSweep<T> s = {};
 
   s.level = level, s.u = u, s.b = b, s.out = out;
   for (int a = 0; a < 3; a++) {
@@ -279,13 +278,12 @@ DirectedSweep<T, B> directed_sweep(const VariableLevel<T> &level, int n, bool op
   return s;
 }
 
-template <int couplings, class T, class B> PetscErrorCode run_with(PetscMemType memory, const DirectedSweep<T, B> &s) {
+template <int couplings, class T> PetscErrorCode run_with(PetscMemType memory, const DirectedSweep<T> &s) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
     if (s.count() > 0)
-      PetscCall(
-          launch_in_chain(kernel::sweep_tiles<couplings, T, B>, s.count(), 32, s.points_of_tile() * sizeof(T), s));
+      PetscCall(launch_in_chain(kernel::sweep_tiles<couplings, T>, s.count(), 32, s.points_of_tile() * sizeof(T), s));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -294,7 +292,7 @@ template <int couplings, class T, class B> PetscErrorCode run_with(PetscMemType 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 // Of a star or a box in one to three dimensions.
-template <class T, class B> PetscErrorCode run_directed_sweep(PetscMemType memory, const DirectedSweep<T, B> &s) {
+template <class T> PetscErrorCode run_directed_sweep(PetscMemType memory, const DirectedSweep<T> &s) {
   PetscFunctionBegin;
   PetscCall(s.couplings == 2   ? run_with<2>(memory, s)
             : s.couplings == 4 ? run_with<4>(memory, s)

@@ -69,6 +69,8 @@ public:
   PetscErrorCode GetMasses(S *m, int *any) override;
   PetscErrorCode Visit(const S *b, S *x, bool from_x, bool full, bool transposed, Cycle cycle) override;
   PetscErrorCode Open(const S *b, S *x, bool full, bool transposed) override;
+  PetscErrorCode CopyIn(bool of_x) override;
+  PetscErrorCode CopyOut() override;
   PetscErrorCode BeginCycle(PetscReal *norm) override;
   PetscErrorCode GetCoarse(S *room, const S **b) override;
   PetscErrorCode SetCoarse(S *room, const std::function<PetscErrorCode(S *)> &set) override;
@@ -113,54 +115,41 @@ private:
   PetscErrorCode PrepareRows(int l);
   PetscErrorCode Down(int l, Guess guess) override;
   PetscErrorCode Up(int l) override;
-  PetscErrorCode RestrictB(int l) override {
-    return with_arrays(l, [&](auto *b, auto *) { return RestrictFrom(l, b); });
-  }
-  template <class B> PetscErrorCode RestrictFrom(int l, const B *b);
+  PetscErrorCode RestrictB(int l) override;
 #if SHELLAC_CUDA
-  PetscErrorCode ReadNorm(PetscReal *norm);
-  template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
-  PetscErrorCode Fused(int l, const B *b, const T *guess, Out *out);
+  PetscErrorCode                                                                  ReadNorm(PetscReal *norm);
+  template <bool given, bool corrected, bool restricts, int steps> PetscErrorCode Fused(int l, const T *guess, T *out);
 #endif
-  template <class B> PetscErrorCode PlanesAt(int l, const B *b, PlanePass<Part> *pass);
+  PetscErrorCode PlanesAt(int l, PlanePass<Part> *pass);
   enum class Way { down, up, alone };
-  template <class B, class Out>
-  PetscErrorCode Walk(int l, Way way, const B *b, const T *guess, bool corrected, int steps, Out *out);
+  PetscErrorCode Walk(int l, Way way, const T *guess, bool corrected, int steps, T *out);
   PetscErrorCode Correct(int l, const T *u, T *out);
-  template <class B> PetscErrorCode Smooth(int l, const B *b, T *from, bool corrected, bool upward, T *to, T *room);
-  template <class B>
-  PetscErrorCode SmoothOnce(int l, const Part &part, int n, int steps, const Field<T> &from, const B *b, T *out);
-  template <class B>
-  PetscErrorCode SmoothInPairs(int l, const Part &part, const B *b, T *from, bool corrected, int steps, T *to);
-  template <variable_column::Does does, class B>
-  PetscErrorCode                    StepOverRows(int l, const Part &part, int step, const T *u, const B *b, T *out);
-  template <class B> PetscErrorCode RestrictColumns(int l, const B *r);
-  template <class B> PetscErrorCode ResidualOfColumns(int l, const Part &part, const B *b, const T *u, T *r);
-  template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
-  PetscErrorCode                    Solve(Guess guess, Cycle, bool) override;
-  template <class B> PetscErrorCode Relax(const B *b, bool from_x, T *x);
-  PetscErrorCode                    RestrictResidualOf(int l) override;
-  PetscErrorCode                    AddCorrection(int l) override;
-  PetscErrorCode                    SetTransposedRows(int l);
-  PetscErrorCode                    SetVectors(PetscMemType memory, const S *b, S *x);
-  PetscErrorCode                    Begin(PetscMemType memory, const S *b, S *x, const S *guess);
-  PetscErrorCode                    Finish(bool from_x, bool full);
-  PetscErrorCode                    CopyIn(int l);
-  PetscErrorCode                    CopyOut(int l);
-  // Whether a level has the vectors' arrays, at least where they are of its numbers.
-  bool in_vectors(int l) const {
-    return l == 0 && !level(0).b.size();
+  PetscErrorCode Smooth(int l, T *from, bool corrected, bool upward, T *to, T *room);
+  PetscErrorCode SmoothOnce(int l, const Part &part, int n, int steps, const Field<T> &from, T *out);
+  PetscErrorCode SmoothInPairs(int l, const Part &part, T *from, bool corrected, int steps, T *to);
+  template <variable_column::Does does>
+  PetscErrorCode StepOverRows(int l, const Part &part, int step, const T *u, T *out);
+  PetscErrorCode Restrict(int l, const T *r);
+  PetscErrorCode ResidualOfColumns(int l, const Part &part, const T *u, T *r);
+  PetscErrorCode RestrictResidual(int l, const T *u);
+  PetscErrorCode Solve(Guess guess, Cycle, bool) override;
+  PetscErrorCode Relax(bool from_x, T *x);
+  PetscErrorCode RestrictResidualOf(int l) override;
+  PetscErrorCode AddCorrection(int l) override;
+  PetscErrorCode SetTransposedRows(int l);
+  PetscErrorCode SetVectors(PetscMemType memory, const S *b, S *x);
+  PetscErrorCode Begin(PetscMemType memory, const S *b, S *x, bool from_x);
+  PetscErrorCode Finish(bool from_x, bool full);
+  // A level's b and x; of the finest level the vectors' arrays, where it has none.
+  const T *b_at(int l) {
+    if constexpr (std::is_same<T, S>::value)
+      if (l == 0 && !level(0).b.size()) return b_;
+    return level(l).b.at(memory_);
   }
-  // Its x.
   T *x_at(int l) {
     if constexpr (std::is_same<T, S>::value)
-      if (in_vectors(l)) return x_;
+      if (l == 0 && !level(0).b.size()) return x_;
     return level(l).x.at(memory_);
-  }
-  // f(b, x): with the arrays that a level's passes read first and write last.
-  template <class Function> PetscErrorCode with_arrays(int l, const Function &f) {
-    Level &at = level(l);
-    return in_vectors(l) ? f(b_, x_) : f((const T *)at.b.at(memory_), at.x.at(memory_));
   }
   // A whole grid function on each rank, from the ranks' parts of it.
   template <class V> PetscErrorCode Gather(Level &at, const V *part, V *whole) {
@@ -227,7 +216,7 @@ private:
   }
   // Whether two steps of both colours take one pass, and the coarse grid's correction with them.
   bool takes_pairs(const Level &at) const {
-    return at.patch.all().points() >= points_in_pairs && takes_sweeps(at) && can_sweep_pairs<T, S>(at.part);
+    return at.patch.all().points() >= points_in_pairs && takes_sweeps(at) && can_sweep_pairs(at.part);
   }
 #endif
   // Whether a residual and its restriction take one pass; on small levels two short ones are faster.
@@ -288,6 +277,9 @@ private:
   }
   Patch part_patch(const Level &of) const {
     return patch_of(of.parts, of.axes, 0);
+  }
+  Patch own_patch() const { // of the vectors
+    return parts_ && level(0).whole ? part_patch(level(0)) : level(0).patch;
   }
 
 #if SHELLAC_CUDA

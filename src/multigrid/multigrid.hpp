@@ -105,10 +105,13 @@ public:
   virtual bool                    may_amplify() const = 0; // residuals, as with shifts that make a level indefinite
 
   // For a hierarchy of which this one has some levels, of one rank: see spread.hpp. Arrays on the GPU.
-  // Open: the vectors of verbs that follow. BeginCycle: the first pass of a cycle from x, which finds the norm. Visit: all
+  // Open: the vectors of verbs that follow. CopyIn, CopyOut: to arrays of the hierarchy, where it does not have the vectors'
+  // numbers; and x back. BeginCycle: the first pass of a cycle from x, which finds the norm. Visit: all
   // levels from here on, by cycles of that type. GetCoarse, SetCoarse: the second level's right-hand side and solution,
   // which are arrays of the hierarchy where they have the vectors' numbers, otherwise copies in `room`.
   virtual PetscErrorCode Open(const PetscScalar *, PetscScalar *, bool, bool) { return PETSC_ERR_SUP; }
+  virtual PetscErrorCode CopyIn(bool) { return PETSC_ERR_SUP; }
+  virtual PetscErrorCode CopyOut() { return PETSC_ERR_SUP; }
   virtual PetscErrorCode BeginCycle(PetscReal *) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode Visit(const PetscScalar *, PetscScalar *, bool, bool, bool, Cycle) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode GetCoarse(PetscScalar *, const PetscScalar **) { return PETSC_ERR_SUP; }

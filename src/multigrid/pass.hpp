@@ -45,18 +45,16 @@ struct PassKind {
   static constexpr int ghost_columns = (ghost + (corrected ? 1 : 0) + 1) / 2 * 2;
 };
 
-// B: numbers of b; Out: of the result
-template <class Level, class B, class Out> struct Pass {
+template <class Level> struct Pass {
   using T = typename Level::Scalar;
   Level    level;
-  Field<B> b;
-  Field<T> guess, e;
-  Out     *out;      // null: not wanted
+  Field<T> b, guess, e;
+  T       *out;      // null: not wanted
   T       *b_coarse; // on the points of coarse_b
   Patch    coarse_b, coarse_e;
   double  *norms; // [parts]: sums of |b - A u_0|²; null: not wanted
 };
-template <class T, class B, class Out> using SeparablePass = Pass<SeparableLevel<T>, B, Out>;
-template <class T, class B, class Out> using VariablePass = Pass<VariableLevel<T>, B, Out>;
+template <class T> using SeparablePass = Pass<SeparableLevel<T>>;
+template <class T> using VariablePass = Pass<VariableLevel<T>>;
 
 } // namespace shellac

@@ -91,17 +91,17 @@ template <class T> SHELLAC_HD T residual(const SeparableLevel<T> &level, const F
   return r;
 }
 
-template <class Level, class B> struct Residual {
+template <class Level> struct Residual {
   using T = typename Level::Scalar;
   Level    level;
   Field<T> u;
-  const B *b;
+  const T *b;
   T       *out;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};
     const size_t   at = level.patch.index(i, j, k);
-    out[at] = u.u ? residual(level, u, (T)b[at], p) : (T)b[at];
+    out[at] = residual(level, u, b[at], p);
   }
 };
 

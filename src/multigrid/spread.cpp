@@ -232,11 +232,12 @@ PetscErrorCode SpreadMultigrid::Destroy() {
 }
 
 // What a level's window makes becomes the next level's right-hand side.
-PetscErrorCode SpreadMultigrid::Lower(int l, const Verb &make) {
+PetscErrorCode SpreadMultigrid::Lower(int l, bool from_x, const Verb &make) {
   Level   &at = *levels_[(size_t)l];
   const S *b;
 
   PetscFunctionBegin;
+  PetscCall(at.of->CopyIn(from_x));
   PetscCall(make(*at.of));
   PetscCall(at.of->GetCoarse(at.room.at(on_gpu), &b));
   PetscCall(at.down.Run(b, b_at(l + 1).at(on_gpu)));
@@ -250,6 +251,7 @@ PetscErrorCode SpreadMultigrid::Raise(int l, const Verb &use) {
   PetscFunctionBegin;
   PetscCall(at.of->SetCoarse(at.room.at(on_gpu), [&](S *x) { return at.up.Run(x_at(l + 1).at(on_gpu), x); }));
   PetscCall(use(*at.of));
+  PetscCall(at.of->CopyOut());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -262,7 +264,7 @@ PetscErrorCode SpreadMultigrid::Down(int l, Guess guess) {
   if (l == 0) begun_ = false;
   if (guess == Guess::given && l > 0) PetscCall(at.around.Run(at.x.at(on_gpu), at.x.at(on_gpu)));
   if (guess == Guess::interpolated) PetscCall(Raise(l, [](Multigrid &) { return PETSC_SUCCESS; }));
-  PetscCall(Lower(l, down));
+  PetscCall(Lower(l, guess == Guess::given, down));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

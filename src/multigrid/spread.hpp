@@ -55,16 +55,16 @@ private:
     return Raise(l, [](Multigrid &of) { return of.up(0); });
   }
   PetscErrorCode RestrictB(int l) override {
-    return Lower(l, [](Multigrid &of) { return of.restrict_b(0); });
+    return Lower(l, false, [](Multigrid &of) { return of.restrict_b(0); });
   }
   PetscErrorCode RestrictResidualOf(int l) override {
-    return Lower(l, [](Multigrid &of) { return of.restrict_residual(0); });
+    return Lower(l, true, [](Multigrid &of) { return of.restrict_residual(0); });
   }
   PetscErrorCode AddCorrection(int l) override {
     return Raise(l, [](Multigrid &of) { return of.correct(0); });
   }
   PetscErrorCode Solve(Guess guess, Cycle cycle, bool full) override;
-  PetscErrorCode Lower(int l, const Verb &make);
+  PetscErrorCode Lower(int l, bool from_x, const Verb &make);
   PetscErrorCode Raise(int l, const Verb &use);
   PetscErrorCode Enter(const S *b, S *x, bool from_x, bool again);
   PetscErrorCode CheckLate() const;

@@ -36,13 +36,13 @@ inline bool fills_gpu(const Patch &patch, PetscInt points) {
 
 enum class Does { smooth, smooth_zero, residual }; // from a guess; from the guess zero; b - A u
 
-template <Does does, PetscInt points, class T, class B, class Out> struct Step {
+template <Does does, PetscInt points, class T> struct Step {
   using R = typename RealOf<T>::type;
   SeparableLevel<T> level;
   R                 omega;
   const T          *u;
-  const B          *b;
-  Out              *out;
+  const T          *b;
+  T                *out;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt part) const {
     const Patch        &patch = level.patch;
@@ -55,12 +55,12 @@ template <Does does, PetscInt points, class T, class B, class Out> struct Step {
     const T             diagonal = level.sigma + (x.lower + x.upper + y.lower + y.upper);
     const R             inside = x.in * y.in;
     const size_t        at = patch.index(i, j, first);
-    const B *__restrict__ f = b + at;
-    Out *__restrict__ to = out + at;
+    const T *__restrict__ f = b + at;
+    T *__restrict__ to = out + at;
     if constexpr (does == Does::smooth_zero) {
       SHELLAC_UNROLL
       for (PetscInt k = first; k < end; k++, f += plane, to += plane)
-        *to = (Out)(inside * z[k].in == 0 ? T(0) : omega / (diagonal + (z[k].lower + z[k].upper)) * (T)*f);
+        *to = inside * z[k].in == 0 ? T(0) : omega / (diagonal + (z[k].lower + z[k].upper)) * *f;
     } else {
       const T *__restrict__ here = u + at;
       T below = first > 0 ? here[-plane] : T(0), center = here[0];
@@ -69,13 +69,12 @@ template <Does does, PetscInt points, class T, class B, class Out> struct Step {
         const T above = k + 1 < nz ? here[plane] : T(0);
         const T west = has_west ? here[-1] : T(0), east = has_east ? here[1] : T(0);
         const T south = has_south ? here[-row] : T(0), north = has_north ? here[row] : T(0);
-        const T r = residual_of((T)*f, level.sigma, center, x.lower, west, x.upper, east, y.lower, south, y.upper,
-                                north, z[k].lower, below, z[k].upper, above);
+        const T r = residual_of(*f, level.sigma, center, x.lower, west, x.upper, east, y.lower, south, y.upper, north,
+                                z[k].lower, below, z[k].upper, above);
         if constexpr (does == Does::residual)
-          *to = (Out)r;
+          *to = r;
         else
-          *to = (Out)(inside * z[k].in == 0 ? center
-                                            : jacobi_step(center, omega / (diagonal + (z[k].lower + z[k].upper)), r));
+          *to = inside * z[k].in == 0 ? center : jacobi_step(center, omega / (diagonal + (z[k].lower + z[k].upper)), r);
         below = center;
         center = above;
       }
@@ -84,11 +83,11 @@ template <Does does, PetscInt points, class T, class B, class Out> struct Step {
 };
 
 // The coarse right-hand side: on the columns of the coarse patch.
-template <PetscInt points, class T, class B> struct Restrict {
+template <PetscInt points, class T> struct Restrict {
   using R = typename RealOf<T>::type;
   SeparableLevel<T> level; // the fine one
   Patch             coarse;
-  const B          *r;
+  const T          *r;
   T                *out;
 
   SHELLAC_HD void operator()(PetscInt I, PetscInt J, PetscInt part) const {
@@ -100,13 +99,13 @@ template <PetscInt points, class T, class B> struct Restrict {
     kept[0] = weights(0, I, wx);
     kept[1] = weights(1, J, wy);
     const auto of_plane = [&](PetscInt k) {
-      const B *here = r + patch.index(kept[0], kept[1], k);
+      const T *here = r + patch.index(kept[0], kept[1], k);
       T        sum = 0;
       SHELLAC_UNROLL_ALL
       for (int y = 0; y < 3; y++) SHELLAC_UNROLL_ALL
       for (int x = 0; x < 3; x++) {
         const R w = wx[x] * wy[y];
-        if (w != 0) sum += w * (T)here[(x - 1) + (y - 1) * (ptrdiff_t)patch.size[0]];
+        if (w != 0) sum += w * here[(x - 1) + (y - 1) * (ptrdiff_t)patch.size[0]];
       }
       return sum;
     };

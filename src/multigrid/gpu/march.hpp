@@ -76,18 +76,15 @@ template <class Kind, class T> MarchPlan plan_march(const SeparableLevel<T> &lev
 }
 
 template <class T> struct Pair { // a lane's part of a row
-  T                                                         v[2];
-  __device__ __forceinline__ T                             &operator[](int l) { return v[l]; }
-  __device__ __forceinline__ T                              operator[](int l) const { return v[l]; }
-  template <class S> __device__ __forceinline__ static Pair from(const S *values) {
-    return Pair{{(T)values[0], (T)values[1]}};
-  }
+  T                                      v[2];
+  __device__ __forceinline__ T          &operator[](int l) { return v[l]; }
+  __device__ __forceinline__ T           operator[](int l) const { return v[l]; }
+  __device__ __forceinline__ static Pair from(const T *values) { return Pair{{values[0], values[1]}}; }
 };
 
-template <class Kind, class T, class B, class Out>
-__global__ __launch_bounds__(32 * march_warps,
-                             march_blocks) void march(const __grid_constant__ SeparablePass<T, B, Out> pass,
-                                                      const __grid_constant__ MarchPlan                plan) {
+template <class Kind, class T>
+__global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __grid_constant__ SeparablePass<T> pass,
+                                                                        const __grid_constant__ MarchPlan        plan) {
   using R = typename RealOf<T>::type;
   constexpr int            steps = Kind::steps, last = Kind::last, batch = march_batch<Kind>;
   constexpr PetscInt       ghost_columns = Kind::ghost_columns, written = march_columns - 2 * ghost_columns;
@@ -109,15 +106,15 @@ __global__ __launch_bounds__(32 * march_warps,
   const size_t row_size = patch.size[0];
   // of the row that is read next, and of the kept point in it
   const PetscInt I = level.below(0, i + 1), J = level.below(1, first);
-  const B       *from_b = pass.b.u + patch.index(i, first, 0);
+  const T       *from_b = pass.b.u + patch.index(i, first, 0);
   const T       *from_guess = Kind::given ? pass.guess.u + patch.index(i, first, 0) : nullptr;
   const size_t   e_size = Kind::corrected ? pass.coarse_e.size[0] : 0;
   const T       *from_e = Kind::corrected
                               ? pass.e.u + pass.coarse_e.index(I - pass.coarse_e.start[0], J - pass.coarse_e.start[1], 0)
                               : nullptr;
   // of the row that is written next
-  Out *to_out = pass.out ? pass.out + i + (PetscInt64)row_size * (first - last) : nullptr;
-  T   *to_coarse = nullptr;
+  T *to_out = pass.out ? pass.out + i + (PetscInt64)row_size * (first - last) : nullptr;
+  T *to_coarse = nullptr;
   if (Kind::restricts)
     to_coarse = pass.b_coarse +
                 pass.coarse_b.index(I - pass.coarse_b.start[0], level.below(1, j0 + 1) - pass.coarse_b.start[1], 0);
@@ -199,7 +196,7 @@ __global__ __launch_bounds__(32 * march_warps,
       }
       const PetscInt done = j + r - last;
       if (steps > 0 && writes && done >= j0 && done < j1)
-        for (int l = 0; l < 2; l++) to_out[l] = (Out)u[steps][0][l];
+        for (int l = 0; l < 2; l++) to_out[l] = u[steps][0][l];
       to_out += row_size;
       if (!Kind::restricts) continue;
       const int behind = steps > 0 ? last + 1 : 0; // rows; without steps, the residual is b itself

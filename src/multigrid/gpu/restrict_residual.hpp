@@ -23,10 +23,10 @@ constexpr int residual_blocks(int rows) {
 } // of a multiprocessor
 
 // norms: the sum of the residual's squares in each block's own points that are not fixed
-template <int rows, bool norm, class T, class B>
+template <int rows, bool norm, class T>
 __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks(rows))
     restrict_residual_planes(const __grid_constant__ SeparableLevel<T> level, const __grid_constant__ Patch coarse,
-                             const __grid_constant__ PlaneBlocks plan, const T *__restrict__ u, const B *__restrict__ b,
+                             const __grid_constant__ PlaneBlocks plan, const T *__restrict__ u, const T *__restrict__ b,
                              T *__restrict__ out, double *__restrict__ norms) {
   using R = typename RealOf<T>::type;
   constexpr int      lanes = 32, plane_size = (rows + 2) * lanes; // with a row before the first, and one after the last
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks
   const bool counts = owns && y.in != 0 && level.counts(1, j);
   const bool counts_first = counts && x[0].in != 0 && level.counts(0, i),
              counts_second = counts && x[1].in != 0 && level.counts(0, i + 1);
-  const R    x_before = x[0].restriction[1], x_here = x[1].restriction[0], y_here = y.restriction[0];
+  const R x_before = x[0].restriction[1], x_here = x[1].restriction[0], y_here = y.restriction[0];
 
   PetscInt  k = first;
   ptrdiff_t at = i + (ptrdiff_t)nx * j + plane * k; // the first column's point in plane k
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks
   wait_for_kernel_before();
   const auto load = [&](const auto *from, int second, PetscInt n) {
     const bool there = (second ? in_second : in_first) && k + n >= 0 && k + n < nz;
-    return there ? (T)from[at + second + plane * n] : T(0);
+    return there ? from[at + second + plane * n] : T(0);
   };
   for (int c = 0; c < 2; c++) {
     below[c] = load(u, c, -1), here[c] = load(u, c, 0), next[c] = load(u, c, 1), f[c] = load(b, c, 0);
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks
       if constexpr (regular) {
         const bool there = c ? in_second : in_first;
         next[c] = there ? u[at + c + 2 * plane] : T(0);
-        next_f[c] = there ? (T)b[at + c + plane] : T(0);
+        next_f[c] = there ? b[at + c + plane] : T(0);
       } else {
         next[c] = load(u, c, 2);
         next_f[c] = load(b, c, 1);
@@ -181,20 +181,20 @@ template <class T> PlaneBlocks plan_residual(const Patch &coarse) {
 }
 
 // norm: the sum of the residual's squares at points that are not fixed; norms: for the blocks' parts of it. null: not wanted
-template <class T, class B>
-PetscErrorCode restrict_residual(const SeparableLevel<T> &level, const Patch &coarse, const T *u, const B *b, T *out,
+template <class T>
+PetscErrorCode restrict_residual(const SeparableLevel<T> &level, const Patch &coarse, const T *u, const T *b, T *out,
                                  double *norms, double *norm) {
   constexpr int     rows = residual_warps<T>();
   const PlaneBlocks plan = plan_residual<T>(coarse);
 
   PetscFunctionBegin;
   if (!norm) {
-    PetscCall(launch_in_chain(restrict_residual_planes<rows, false, T, B>, plan.count(), 32 * rows, 0, level, coarse,
-                              plan, u, b, out, norms));
+    PetscCall(launch_in_chain(restrict_residual_planes<rows, false, T>, plan.count(), 32 * rows, 0, level, coarse, plan,
+                              u, b, out, norms));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(launch_in_chain(restrict_residual_planes<rows, true, T, B>, plan.count(), 32 * rows, 0, level, coarse, plan,
-                            u, b, out, norms));
+  PetscCall(launch_in_chain(restrict_residual_planes<rows, true, T>, plan.count(), 32 * rows, 0, level, coarse, plan, u,
+                            b, out, norms));
   PetscCall(sum_norms(norms, plan.count(), norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

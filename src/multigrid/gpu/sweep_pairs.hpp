@@ -36,16 +36,15 @@ template <class T> struct StarSteps {
 };
 
 // stages: half-steps
-template <class T_, class B_, int stages_> struct PairShape {
+template <class T_, int stages_> struct PairShape {
   using T = T_;
-  using B = B_;
   static constexpr int stages = stages_, reach = stages;
   static constexpr int columns = sizeof(T) > 8 ? 32 : 64, rows = stages == 2 && sizeof(T) <= 8 ? 48 : 32;
   static constexpr int pairs = 2, threads = columns * rows / (2 * pairs);
   // in shared memory: the planes that half-steps change, the next one and the one that comes
   static constexpr int    ring = stages + 2, ring_b = stages + 1;
   static constexpr int    pitch = columns + 2, plane = pitch * (rows + 2), plane_b = columns * rows;
-  static constexpr size_t b_at = ring * plane * sizeof(T), weights_at = b_at + ring_b * plane_b * sizeof(B);
+  static constexpr size_t b_at = ring * plane * sizeof(T), weights_at = b_at + ring_b * plane_b * sizeof(T);
   static constexpr size_t bytes = weights_at + 2 * rows * sizeof(typename RealOf<T>::type);
 };
 
@@ -53,17 +52,16 @@ template <class T_, class B_, int stages_> struct PairShape {
 template <class Shape, bool from_zero, bool corrected>
 __global__ void __launch_bounds__(Shape::threads, 1)
     sweep_pairs(const __grid_constant__ StarSteps<typename Shape::T> a, const __grid_constant__ PairPlan plan,
-                const typename Shape::T *u, const typename Shape::B *b, const typename Shape::T *e,
+                const typename Shape::T *u, const typename Shape::T *b, const typename Shape::T *e,
                 typename Shape::T *out) {
   using T = typename Shape::T;
-  using B = typename Shape::B;
   using R = typename RealOf<T>::type;
   constexpr int             P = Shape::pairs, W = Shape::columns, H = Shape::rows, pitch = Shape::pitch;
   constexpr int             stages = Shape::stages, reach = Shape::reach;
   extern __shared__ double2 memory[];
   char *const               shared = reinterpret_cast<char *>(memory);
   T *const                  X = reinterpret_cast<T *>(shared);
-  B *const                  F = reinterpret_cast<B *>(shared + Shape::b_at);
+  T *const                  F = reinterpret_cast<T *>(shared + Shape::b_at);
   R *const weights_y = reinterpret_cast<R *>(shared + Shape::weights_at); // of interpolation: [row][lower, upper]
 
   const int       thread = threadIdx.x, l = thread % W, r0 = thread / W * 2 * P;
@@ -76,7 +74,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   const ptrdiff_t plane = (ptrdiff_t)nx * ny;
 
   for (int n = thread; n < Shape::ring * Shape::plane; n += Shape::threads) X[n] = T(0);
-  for (int n = thread; n < Shape::ring_b * Shape::plane_b; n += Shape::threads) F[n] = B(0);
+  for (int n = thread; n < Shape::ring_b * Shape::plane_b; n += Shape::threads) F[n] = T(0);
   for (int n = thread; corrected && n < 2 * H; n += Shape::threads)
     weights_y[n] = y0 + n / 2 < ny ? a.level.axis[1][y0 + n / 2].prolong[n % 2] : R(0);
   // a bit for each of the thread's rows: its points are on the grid; they are this tile's
@@ -106,11 +104,11 @@ __global__ void __launch_bounds__(Shape::threads, 1)
         to[column + n * pitch] = T(0);
     }
   };
-  const auto load_b = [&](int q, B *to, ptrdiff_t at) {
+  const auto load_b = [&](int q, T *to, ptrdiff_t at) {
     if (q < 0 || q >= nz || q >= k1 + reach - 1) return;
 #pragma unroll
     for (int n = 0; n < 2 * P; n++)
-      if (mine >> n & 1) __pipeline_memcpy_async(to + column_b + n * W, b + (at + (ptrdiff_t)n * nx), sizeof(B));
+      if (mine >> n & 1) __pipeline_memcpy_async(to + column_b + n * W, b + (at + (ptrdiff_t)n * nx), sizeof(T));
   };
 
   // The correction: e in the coarse rows around the thread's, interpolated along the first axis, in the coarse plane at or
@@ -158,7 +156,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   __syncthreads();
 
   T *now[stages + 2];   // planes m + 2, m + 1, m, ..., m - stages + 1
-  B *now_b[stages + 1]; // planes m + 1, m, ..., m - stages + 1
+  T *now_b[stages + 1]; // planes m + 1, m, ..., m - stages + 1
 #pragma unroll
   for (int s = 0; s < stages + 2; s++) now[s] = X + s * Shape::plane;
 #pragma unroll
@@ -231,7 +229,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     first = 1 - first;
     at += plane;
     T *const free = now[stages + 1];
-    B *const free_b = now_b[stages];
+    T *const free_b = now_b[stages];
 #pragma unroll
     for (int s = stages + 1; s > 0; s--) now[s] = now[s - 1];
 #pragma unroll
@@ -259,15 +257,15 @@ template <class Shape> PairPlan plan_pairs(const Patch &patch) {
 }
 
 // Whether the rows of a level are a star, each axis is coarsened, and the GPU has the shared memory for passes of two steps.
-template <class T, class B> bool can_sweep_pairs(const SeparableLevel<T> &level) {
-  bool can = coarsens_all(level) && most_shared_memory() >= PairShape<T, B, 4>::bytes;
+template <class T> bool can_sweep_pairs(const SeparableLevel<T> &level) {
+  bool can = coarsens_all(level) && most_shared_memory() >= PairShape<T, 4>::bytes;
   for (const bool alike : level.alike) can = can && alike;
   return can;
 }
 
 template <class Shape, bool from_zero, bool corrected>
 PetscErrorCode launch_sweep_pairs(const StarSteps<typename Shape::T> &steps, const typename Shape::T *u,
-                                  const typename Shape::B *b, const typename Shape::T *e, typename Shape::T *out) {
+                                  const typename Shape::T *b, const typename Shape::T *e, typename Shape::T *out) {
   constexpr auto kernel = sweep_pairs<Shape, from_zero, corrected>;
   const PairPlan plan = plan_pairs<Shape>(steps.level.patch);
 
@@ -278,10 +276,10 @@ PetscErrorCode launch_sweep_pairs(const StarSteps<typename Shape::T> &steps, con
 }
 
 // out = u (null: zero) + the interpolation of e (null: none) after the n-th red-black step, and with 4 stages the next one
-template <int stages, class T, class B>
-PetscErrorCode run_sweep_pairs(const SeparableLevel<T> &level, const Patch &coarse, int n, const T *u, const B *b,
+template <int stages, class T>
+PetscErrorCode run_sweep_pairs(const SeparableLevel<T> &level, const Patch &coarse, int n, const T *u, const T *b,
                                const T *e, T *out) {
-  using Shape = PairShape<T, B, stages>;
+  using Shape = PairShape<T, stages>;
   StarSteps<T> steps = {};
 
   PetscFunctionBegin;

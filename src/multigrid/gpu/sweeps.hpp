@@ -36,10 +36,10 @@ __device__ __noinline__ T inverse_in_plane(const SeparableLevel<T> &level, T reg
 }
 
 // out = u (null: zero) after a step. The pass reads all of u, and out is another array.
-template <bool from_zero, int rows, class T, class B>
+template <bool from_zero, int rows, class T>
 __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : sweep_blocks(rows))
     sweep_planes(const __grid_constant__ SeparableLevel<T> level, const __grid_constant__ PlaneBlocks plan,
-                 const T *__restrict__ u, const B *__restrict__ b, T *__restrict__ out) {
+                 const T *__restrict__ u, const T *__restrict__ b, T *__restrict__ out) {
   using R = typename RealOf<T>::type;
   constexpr int halo = sweep_halo(from_zero), lanes = SweepShape::lanes;
   constexpr int plane_size =
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : sweep_blocks(ro
   {
     const auto load = [&](const auto *from, const Column &of, PetscInt above) {
       const bool there = of.there && k + above >= 0 && k + above < nz;
-      return there ? (T)from[at + of.second + plane * above] : T(0);
+      return there ? from[at + of.second + plane * above] : T(0);
     };
     if constexpr (!from_zero) {
       d_below = load(u, columns[0], -1);
@@ -123,12 +123,12 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : sweep_blocks(ro
     if (other.there) {
       const ptrdiff_t there = at + other.second;
       if (regular || k + 1 < nz) {
-        next_b = (T)b[there + plane];
+        next_b = b[there + plane];
         if constexpr (!from_zero) next_a = u[there + plane];
       }
       if constexpr (!from_zero)
         if (regular || k + 2 < nz) next_d = u[there + 2 * plane];
-      if (regular || (k >= 0 && k < nz)) next_b_below = (T)b[there];
+      if (regular || (k >= 0 && k < nz)) next_b_below = b[there];
     }
     const R *const omega = level.omega;
     T              inverse = here.inverse, inverse_before = here.inverse;
@@ -192,8 +192,7 @@ template <int rows, class T> PlaneBlocks plan_sweep(const Patch &patch, bool fro
 }
 
 // out = u (null: zero) after the n-th red-black step; out is another array
-template <class T, class B>
-PetscErrorCode run_sweep(const SeparableLevel<T> &of, int n, const T *u, const B *b, T *out) {
+template <class T> PetscErrorCode run_sweep(const SeparableLevel<T> &of, int n, const T *u, const T *b, T *out) {
   SeparableLevel<T> level = of;
 
   PetscFunctionBegin;
@@ -203,9 +202,9 @@ PetscErrorCode run_sweep(const SeparableLevel<T> &of, int n, const T *u, const B
     const PlaneBlocks plan = plan_sweep<rows, T>(of.patch, !u);
     PetscFunctionBegin;
     if (u)
-      PetscCall(launch_in_chain(sweep_planes<false, rows, T, B>, plan.count(), 32 * rows, 0, level, plan, u, b, out));
+      PetscCall(launch_in_chain(sweep_planes<false, rows, T>, plan.count(), 32 * rows, 0, level, plan, u, b, out));
     else
-      PetscCall(launch_in_chain(sweep_planes<true, rows, T, B>, plan.count(), 32 * rows, 0, level, plan, u, b, out));
+      PetscCall(launch_in_chain(sweep_planes<true, rows, T>, plan.count(), 32 * rows, 0, level, plan, u, b, out));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   // blocks of many rows compute fewer points twice; of few rows there are more blocks

@@ -46,9 +46,9 @@ template <class Kind> struct TileShape {
   }
 };
 
-template <class Kind, class T, class B, class Out>
-__global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_constant__ SeparablePass<T, B, Out> pass,
-                                                              const __grid_constant__ TilePlan                 plan) {
+template <class Kind, class T>
+__global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_constant__ SeparablePass<T> pass,
+                                                              const __grid_constant__ TilePlan         plan) {
   using R = typename RealOf<T>::type;
   using Shape = TileShape<Kind>;
   constexpr int             steps = Kind::steps, ghost = Kind::ghost;
@@ -108,7 +108,7 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   // b, the guess and the correction
 #pragma unroll
   for (int r = 0; r < rows; r++) {
-    b[r] = (T)value_near(patch, pass.b, i, j + r);
+    b[r] = value_near(patch, pass.b, i, j + r);
     u[r] = Kind::given ? value_near(patch, pass.guess, i, j + r) : T(0);
   }
   if (Kind::corrected)
@@ -163,7 +163,7 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   if (steps > 0)
 #pragma unroll
     for (int r = 0; r < rows; r++)
-      if (writes[r]) pass.out[patch.index(i, j + r, 0)] = (Out)u[r];
+      if (writes[r]) pass.out[patch.index(i, j + r, 0)] = u[r];
   if (!Kind::restricts) return;
   if (steps > 0) {
     exchange();

@@ -54,7 +54,7 @@ enum class Does { smooth, smooth_zero_twice, residual }; // from a guess; two st
 // symmetric: of the couplings of two points only one is read, that of the point before. With a star, diagonals are
 // added up again. Arrays begin where the host has added up, and places in them are of type PetscInt, see
 // has_indices_for_rows().
-template <Does does, bool star, bool symmetric, class T, class B> struct Step {
+template <Does does, bool star, bool symmetric, class T> struct Step {
   using R = typename RealOf<T>::type;
   static constexpr int blocks = sizeof(T) > 8 ? 2 : 4; // of a multiprocessor, as registers allow
   // Neighbours come in opposite pairs. Of each, the upper one's number among 3 x 3 x 3 points; the lower one's is 26
@@ -66,11 +66,11 @@ template <Does does, bool star, bool symmetric, class T, class B> struct Step {
   R                omega, omega_of_first; // the latter: of the first of two steps
   PetscInt         points;                // of a thread
   const T         *u;
-  const B         *b;
+  const T         *b;
   T               *out;
   const T         *to_upper[pairs], *to_lower[pairs];
 
-  Step(const VariableLevel<T> &of, R weight, R first_weight, PetscInt many, const T *from, const B *right, T *to)
+  Step(const VariableLevel<T> &of, R weight, R first_weight, PetscInt many, const T *from, const T *right, T *to)
       : level(of), omega(weight), omega_of_first(first_weight), points(many), u(from), b(right), out(to) {
     const T *couplings = of.rows + FIRST_COUPLING * (size_t)of.grown.points();
     for (int n = 0; n < pairs; n++) {
@@ -98,7 +98,7 @@ template <Does does, bool star, bool symmetric, class T, class B> struct Step {
         const PetscInt there = at + step + x.value[m % 3] + y.value[m / 3];
         if constexpr (does == Does::smooth_zero_twice)
           values[to][m] = omega_of_first * unchanging(inverse + (row + row_step + x.row[m % 3] + y.row[m / 3])) *
-                          (T)unchanging(b + there);
+                          unchanging(b + there);
         else
           values[to][m] = unchanging(u + there);
       }
@@ -113,7 +113,7 @@ template <Does does, bool star, bool symmetric, class T, class B> struct Step {
       const Steps z = steps_along(level, 2, k);
       load(2, z.value[2], z.row[2]);
       const T own_shift = shifts & 1 ? unchanging(shift + row) : T(0), center = values[1][4];
-      T       r = residual_of((T)unchanging(b + at), own_shift, center), diagonal = own_shift;
+      T       r = residual_of(unchanging(b + at), own_shift, center), diagonal = own_shift;
       SHELLAC_UNROLL_ALL
       for (int n = 0; n < pairs; n++) {
         const int      up = upper(n), low = 26 - up;
@@ -161,11 +161,11 @@ template <class T> SHELLAC_HD size_t upper_corner(const VariableLevel<T> &level,
 
 // The coarse right-hand side. A thread computes one point: that takes few registers, and a multiprocessor has many threads.
 // weighted: rows have masses.
-template <bool weighted, class T, class B> struct Restrict {
+template <bool weighted, class T> struct Restrict {
   static constexpr int blocks = sizeof(T) > 8 ? 4 : 8;
   VariableLevel<T>     level; // the fine one
   Patch                coarse;
-  const B             *r;
+  const T             *r;
   T                   *out;
 
   SHELLAC_HD void operator()(PetscInt I, PetscInt J, PetscInt K) const {
@@ -181,7 +181,7 @@ template <bool weighted, class T, class B> struct Restrict {
       const T *w = level.restriction + ((a == 0 ? corner[0] : 0) + (b == 0 ? corner[1] : 0) + (c == 0 ? corner[2] : 0));
       T        weight = unchanging(w + there);
       if (weighted) weight *= unchanging(level.mass + there);
-      sum += (is ? weight : T(0)) * (T)unchanging(r + level.patch.index(p[0], p[1], p[2]));
+      sum += (is ? weight : T(0)) * unchanging(r + level.patch.index(p[0], p[1], p[2]));
     }
     out[coarse.index(I, J, K)] = sum;
   }

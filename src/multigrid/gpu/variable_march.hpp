@@ -79,13 +79,12 @@ template <bool star, class T> RowsArrays<T> rows_arrays(const VariableLevel<T> &
   return arrays;
 }
 
-template <class Kind, bool star, class T, class B, class Out>
-__global__
-__launch_bounds__((RowsShape<Kind, star, T, B>::columns), (RowsShape<Kind, star, T, B>::blocks)) void march_rows(
-    const __grid_constant__ VariablePass<T, B, Out> pass, const __grid_constant__ RowsPlan plan,
+template <class Kind, bool star, class T>
+__global__ __launch_bounds__((RowsShape<Kind, star, T>::columns), (RowsShape<Kind, star, T>::blocks)) void march_rows(
+    const __grid_constant__ VariablePass<T> pass, const __grid_constant__ RowsPlan plan,
     const __grid_constant__ RowsArrays<T> arrays) {
   using R = typename RealOf<T>::type;
-  using Shape = RowsShape<Kind, star, T, B>;
+  using Shape = RowsShape<Kind, star, T>;
   constexpr int           steps = Kind::steps, last = Kind::last, behind = Shape::behind, width = Shape::width;
   constexpr int           columns = Shape::columns, ahead = Shape::ahead, arms = Shape::arms, depth = Shape::depth;
   constexpr int           row_size = (arms + 1) * width;
@@ -96,8 +95,7 @@ __launch_bounds__((RowsShape<Kind, star, T, B>::columns), (RowsShape<Kind, star,
   T *const rows = reinterpret_cast<T *>(shared_memory), *const guess = rows + Shape::of_rows,
            *const prolong = guess + Shape::of_guess, *const e = prolong + Shape::of_prolong,
            *const restriction = e + Shape::of_e, *const lines = restriction + Shape::of_restriction,
-           *const residuals = lines + Shape::of_lines;
-  B *const        b = reinterpret_cast<B *>(residuals + Shape::of_residuals);
+           *const residuals = lines + Shape::of_lines, *const b = residuals + Shape::of_residuals;
 
   const int      c = threadIdx.x; // this thread's column, and its place
   const PetscInt i_first = (PetscInt)(blockIdx.x % plan.strips) * Shape::written - Shape::reach, i = i_first + c,
@@ -181,7 +179,7 @@ __launch_bounds__((RowsShape<Kind, star, T, B>::columns), (RowsShape<Kind, star,
     read_mass();
 #pragma unroll
     for (int a = 0; a <= arms; a++) row[a * width] *= mass;
-    b[slot * columns + c] = (B)(mass * (T)b[slot * columns + c]);
+    b[slot * columns + c] *= mass;
   };
 
   if (level.mass) read_mass();
@@ -258,7 +256,7 @@ __launch_bounds__((RowsShape<Kind, star, T, B>::columns), (RowsShape<Kind, star,
         of.nw = row[3 * width], of.ne = row[4 * width], of.next_sw = row[4 * width - 1],
         of.next_se = row[3 * width + 1];
       coefficients.add(of);
-      right.add((T)b[now * columns + c]);
+      right.add(b[now * columns + c]);
     }
     {
       const Coefficients<T> &here = coefficients[0], &below = coefficients[1];
@@ -317,7 +315,7 @@ __launch_bounds__((RowsShape<Kind, star, T, B>::columns), (RowsShape<Kind, star,
       if (s < steps || Kind::restricts) *line_before(s, 0) = value;
     }
     const PetscInt done = j - last;
-    if (writes && done >= j0 && done < j1) pass.out[i + Nx * done] = (Out)u[steps][0];
+    if (writes && done >= j0 && done < j1) pass.out[i + Nx * done] = u[steps][0];
     if (Kind::restricts && (star || (j - behind >= j0 - 1 && j - behind <= j1))) {
       if (!star) __syncthreads();
       const T r = residual(behind, u[steps], steps);
@@ -338,10 +336,9 @@ __launch_bounds__((RowsShape<Kind, star, T, B>::columns), (RowsShape<Kind, star,
   __pipeline_wait_prior(0);
 }
 
-template <class Kind, bool star, class T, class B, class Out>
-PetscErrorCode launch_rows(const VariablePass<T, B, Out> &pass) {
-  using Shape = RowsShape<Kind, star, T, B>;
-  constexpr auto kernel = march_rows<Kind, star, T, B, Out>;
+template <class Kind, bool star, class T> PetscErrorCode launch_rows(const VariablePass<T> &pass) {
+  using Shape = RowsShape<Kind, star, T>;
+  constexpr auto kernel = march_rows<Kind, star, T>;
   static int     blocks = 0; // of a multiprocessor
 
   PetscFunctionBegin;
@@ -357,7 +354,7 @@ PetscErrorCode launch_rows(const VariablePass<T, B, Out> &pass) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Kind, class T, class B, class Out> PetscErrorCode run_rows(const VariablePass<T, B, Out> &pass) {
+template <class Kind, class T> PetscErrorCode run_rows(const VariablePass<T> &pass) {
   return pass.level.neighbours.star ? launch_rows<Kind, true>(pass) : launch_rows<Kind, false>(pass);
 }
 

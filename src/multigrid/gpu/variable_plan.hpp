@@ -73,7 +73,7 @@ struct RowsPlan {
 };
 
 // Kind: a PassKind; which axes are coarsened is read from the level.
-template <class Kind, bool star, class T, class B> struct RowsShape {
+template <class Kind, bool star, class T> struct RowsShape {
   static constexpr bool wide = sizeof(T) > 8;               // numbers
   static constexpr int  blocks = wide ? 2 : star ? 4 : 3;   // of a multiprocessor
   static constexpr int  columns = wide && !star ? 96 : 128; // of a strip, with those that overlap
@@ -93,16 +93,16 @@ template <class Kind, bool star, class T, class B> struct RowsShape {
                        of_restriction = Kind::restricts ? depth * 3 * width : 0, of_lines = lines * depth * width,
                        of_residuals = Kind::restricts ? depth * width : 0;
   static constexpr size_t bytes =
-      (size_t)(of_rows + of_guess + of_prolong + of_e + of_restriction + of_lines + of_residuals) * sizeof(T) +
-      (size_t)depth * columns * sizeof(B);
+      (size_t)(of_rows + of_guess + of_prolong + of_e + of_restriction + of_lines + of_residuals + depth * columns) *
+      sizeof(T);
 };
 
 // Whether a block can have the shared memory that such passes with arrays of T need.
 template <class T> bool has_memory_for_rows() {
   size_t     most = 0;
   const auto add = [&](auto kind) {
-    most = PetscMax(most, (RowsShape<decltype(kind), true, T, PetscScalar>::bytes));
-    most = PetscMax(most, (RowsShape<decltype(kind), false, T, PetscScalar>::bytes));
+    most = PetscMax(most, (RowsShape<decltype(kind), true, T>::bytes));
+    most = PetscMax(most, (RowsShape<decltype(kind), false, T>::bytes));
   };
   add(PassKind<true, false, true, true, true, 3>());
   add(PassKind<false, true, true, true, true, 3>());

@@ -30,10 +30,10 @@ __device__ __forceinline__ PetscInt place_near(const Patch &patch, int a, PetscI
   return patch.periodic[a] ? place_on_axis(patch, a, p) : PetscMin(PetscMax(p, -beyond), N - 1 + beyond);
 }
 
-template <bool from_zero, class T, class B>
+template <bool from_zero, class T>
 __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
     step_over_planes(const __grid_constant__ VariableLevel<T> level, const __grid_constant__ PlaneBlocks plan, int step,
-                     const T *u, const B *b, T *out) {
+                     const T *u, const T *b, T *out) {
   using R = typename RealOf<T>::type;
   using Shape = RowPlanes<from_zero>;
   constexpr int             width = Shape::width;
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
     else
       return unchanging(u + own_at(k));
   };
-  const auto of_b = [&](PetscInt k) { return (T)unchanging(b + own_at(k)); };
+  const auto of_b = [&](PetscInt k) { return unchanging(b + own_at(k)); };
   const auto of_shift = [&](PetscInt k) {
     const PetscInt q = place(k, 0);
     const unsigned bits = (unsigned char)level.has_shift[shift_place(patch, p[0], p[1], q)];
@@ -141,10 +141,10 @@ __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
 }
 
 // out = u after RowPlanes::steps steps, from `step` on
-template <bool from_zero, class T, class B>
-PetscErrorCode run_step_over_planes(const VariableLevel<T> &level, int step, const T *u, const B *b, T *out) {
+template <bool from_zero, class T>
+PetscErrorCode run_step_over_planes(const VariableLevel<T> &level, int step, const T *u, const T *b, T *out) {
   using Shape = RowPlanes<from_zero>;
-  constexpr auto    kernel = step_over_planes<from_zero, T, B>;
+  constexpr auto    kernel = step_over_planes<from_zero, T>;
   constexpr size_t  bytes = (size_t)Shape::arrays * Shape::plane * sizeof(T);
   const PlaneBlocks plan = plan_planes(level.patch, Shape::written_columns, Shape::written_rows, 4, 64, 1);
 

@@ -74,10 +74,10 @@ template <class T> struct alignas(2 * sizeof(T)) TwoColumns { // a lane's part o
   __device__ __forceinline__ T  operator[](int l) const { return v[l]; }
 };
 
-template <class Tile, class T, class B, class Out>
+template <class Tile, class T>
 __global__ __launch_bounds__(Tile::threads,
-                             Tile::blocks) void pass_in_registers(const __grid_constant__ SeparablePass<T, B, Out> pass,
-                                                                  const __grid_constant__ WarpTilePlan plan) {
+                             Tile::blocks) void pass_in_registers(const __grid_constant__ SeparablePass<T> pass,
+                                                                  const __grid_constant__ WarpTilePlan     plan) {
   using Kind = typename Tile::Kind;
   using R = typename RealOf<T>::type;
   using Point = AxisPoint<R>;
@@ -125,7 +125,7 @@ __global__ __launch_bounds__(Tile::threads,
 #pragma unroll
     for (int l = 0; l < 2; l++) {
       const bool has = in[l] && has_row(r);
-      b[r][l] = has ? (T)pass.b.u[index(r) + l] : T(0);
+      b[r][l] = has ? pass.b.u[index(r) + l] : T(0);
       u[r][l] = Kind::given && has ? pass.guess.u[index(r) + l] : T(0);
     }
   if (Kind::corrected) {
@@ -213,7 +213,7 @@ __global__ __launch_bounds__(Tile::threads,
     for (int r = 0; r < rows; r++)
 #pragma unroll
       for (int l = 0; l < 2; l++)
-        if (writes[l] && writes_row(r)) pass.out[index(r) + l] = (Out)u[r][l];
+        if (writes[l] && writes_row(r)) pass.out[index(r) + l] = u[r][l];
   if (!Kind::restricts) return;
   if (steps > 0) step(std::false_type(), R(0), false);
   // along the rows, to the kept columns; then from three rows to each kept one

@@ -17,29 +17,42 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetVectors(PetscMemType me
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Of an application: guess: null for zero.
-template <class Part> PetscErrorCode Hierarchy<Part>::Begin(PetscMemType memory, const S *b, S *x, const S *guess) {
-  Level &top = level(0);
-
+// Of an application.
+template <class Part> PetscErrorCode Hierarchy<Part>::Begin(PetscMemType memory, const S *b, S *x, bool from_x) {
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
   PetscCall(SetVectors(memory, b, x));
-  const Patch own = part_patch(top);
-  if (top.b.size()) { // the level has arrays of its own
-    const auto in = [&](const S *from, T *to) {
-      PetscFunctionBegin;
-      if (!parts_) {
-        PetscCall(Copy(own, from, own, to, top.patch));
-      } else {
-        T *part = top.b_part.at(memory);
-        PetscCall(Copy(own, from, own, part, own));
-        PetscCall(Gather(top, part, to));
-      }
-      PetscFunctionReturn(PETSC_SUCCESS);
-    };
-    PetscCall(in(b, top.b.at(memory)));
-    if (guess) PetscCall(in(guess, top.x.at(memory)));
-  }
+  PetscCall(CopyIn(from_x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Part> PetscErrorCode Hierarchy<Part>::CopyIn(bool of_x) {
+  Level      &top = level(0);
+  const Patch own = own_patch();
+  const auto  in = [&](const S *from, T *to) {
+    PetscFunctionBegin;
+    if (parts_ && top.whole) {
+      T *part = top.b_part.at(memory_);
+      PetscCall(Copy(own, from, own, part, own));
+      PetscCall(Gather(top, part, to));
+    } else
+      PetscCall(Copy(own, from, own, to, own));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscFunctionBegin;
+  if (!top.b.size()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(in(b_, top.b.at(memory_)));
+  if (of_x) PetscCall(in(x_, top.x.at(memory_)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Part> PetscErrorCode Hierarchy<Part>::CopyOut() {
+  Level      &top = level(0);
+  const Patch own = own_patch();
+
+  PetscFunctionBegin;
+  if (top.b.size()) PetscCall(Copy(own, top.x.at(memory_), top.patch, x_, own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,7 +60,7 @@ template <class Part>
 PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop,
                                       PetscReal limit, PetscReal *norm, InRow) {
   PetscFunctionBegin;
-  PetscCall(Begin(memory, b, x, from_x ? x : nullptr));
+  PetscCall(Begin(memory, b, x, from_x));
   for (int l = 0; transposed_ && nonsymmetric_ && l < last() + relaxes(); l++) PetscCall(SetTransposedRows(l));
   if (norm) {
     PetscCall(BeginCycle(norm));
@@ -77,7 +90,7 @@ PetscErrorCode Hierarchy<Part>::Visit(const S *b, S *x, bool from_x, bool full, 
 
   PetscFunctionBegin;
   PetscCall(Open(b, x, full, transposed));
-  PetscCall(Begin(memory_, b, x, from_x ? x : nullptr));
+  PetscCall(Begin(memory_, b, x, from_x));
   begun_ = begun;
   visits_ = cycle;
   const PetscErrorCode code = Finish(from_x, full);
@@ -124,8 +137,7 @@ PetscErrorCode Hierarchy<Part>::SetCoarse(S *room, const std::function<PetscErro
 }
 
 template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool full) {
-  Level &top = level(0);
-  bool   done = false;
+  bool done = false;
 
   PetscFunctionBegin;
   full_ = full;
@@ -139,10 +151,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool f
   }
 #endif
   if (!done) PetscCall(Run(from_x, full));
-  if (top.b.size()) {
-    const Patch own = part_patch(top);
-    PetscCall(Copy(own, top.x.at(memory_), top.patch, x_, own));
-  }
+  PetscCall(CopyOut());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -232,7 +232,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
     else
       choose_weights(whole_axes, sigma, at.to_next, steps, at.part.omega);
     if (!at.whole) {
-      PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, of.way, levels_.size() == 1 ? sizeof(S) : sizeof(T)));
+      PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, of.way, sizeof(T)));
       PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, of.way, sizeof(T)));
     }
     if (!more) {
@@ -256,14 +256,13 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
   for (int l = 0; l <= last(); l++) {
     Level       &at = level(l);
     const size_t n = (size_t)at.patch.all().points();
-    const bool   in_place = at.ratio >= 0 || (has_line_ && std::is_same<T, S>::value);
-    const bool   copies = l == 0 && ((last() == 0 && !in_place) || (at.whole && parts_)); // of the vectors
-    if (l || copies) at.b.resize(n), at.x.resize(n);
+    const bool   in_place = std::is_same<T, S>::value && (last() > 0 || at.ratio >= 0 || has_line_);
+    if (l || !in_place || (at.whole && parts_)) // the finest level copies the vectors then
+      at.b.resize(n), at.x.resize(n);
     if (at.whole && parts_ && (l == 0 || !level(l - 1).whole)) at.b_part.resize((size_t)part_patch(at).all().points());
     if (l == last() && at.ratio < 0) continue; // also of a window
     at.t.resize(n);
     if (!at.fused && (device || !at.holds_no_step())) at.s.resize(n);
-    if ((!at.fused || (below_ && l == 0)) && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
   PetscInt64 norms = 0;
   if constexpr (!variable) {
@@ -312,7 +311,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Prepare(PetscMemType memor
     Level &at = level(l);
     if (at.t.size() && !takes_fused(at)) { // as where a level that is fused on a GPU meets vectors on the host
       if (!(walks() && at.holds_no_step())) at.s.resize(at.t.size());
-      if (!std::is_same<T, S>::value) at.x.resize(at.t.size());
     }
     for (Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part}) PetscCall(array->Prepare(memory));
     for (Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass}) {

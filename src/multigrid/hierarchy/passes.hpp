@@ -58,17 +58,17 @@ template <class Part> PetscErrorCode Hierarchy<Part>::PrepareRows(int l) {
 
 #if SHELLAC_CUDA
 template <class Part>
-template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
-PetscErrorCode Hierarchy<Part>::Fused(int l, const B *b, const T *guess, Out *out) {
-  Level             &at = level(l), &next = level(l + 1);
-  Pass<Part, B, Out> pass = {};
+template <bool given, bool corrected, bool restricts, int steps>
+PetscErrorCode Hierarchy<Part>::Fused(int l, const T *guess, T *out) {
+  Level     &at = level(l), &next = level(l + 1);
+  Pass<Part> pass = {};
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &pass.level));
   if (restricts || at.whole)
-    PetscCall(Exchange(at, at.halo_b, b, &pass.b));
+    PetscCall(Exchange(at, at.halo_b, b_at(l), &pass.b));
   else
-    pass.b = at.halo_b.template field<B>(); // of the pass before
+    pass.b = at.halo_b.template field<T>(); // of the pass before
   if (given) PetscCall(Exchange(at, at.halo_u, guess, &pass.guess));
   if (corrected) {
     PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass.e));
@@ -97,15 +97,13 @@ PetscErrorCode Hierarchy<Part>::Fused(int l, const B *b, const T *guess, Out *ou
 #endif
 
 // A pass by planes that does nothing yet.
-template <class Part>
-template <class B>
-PetscErrorCode Hierarchy<Part>::PlanesAt(int l, const B *b, PlanePass<Part> *pass) {
+template <class Part> PetscErrorCode Hierarchy<Part>::PlanesAt(int l, PlanePass<Part> *pass) {
   PetscFunctionBegin;
   *pass = {};
   PetscCall(PartAt(l, &pass->level));
   pass->own = level(l).patch;
   pass->halves = level(l).halves;
-  pass->template right<B>().u = b;
+  pass->b.u = b_at(l);
   if (l < last()) {
     pass->coarse_e = level(l + 1).patch;
     pass->coarse_b = target_patch(l);
@@ -116,13 +114,12 @@ PetscErrorCode Hierarchy<Part>::PlanesAt(int l, const B *b, PlanePass<Part> *pas
 // One walk: from a guess (null: zero), to which the next level's correction may be added, through so many steps. Down:
 // to the next level's right-hand side; up: with the halo of b from the walk down.
 template <class Part>
-template <class B, class Out>
-PetscErrorCode Hierarchy<Part>::Walk(int l, Way way, const B *b, const T *guess, bool corrected, int steps, Out *out) {
+PetscErrorCode Hierarchy<Part>::Walk(int l, Way way, const T *guess, bool corrected, int steps, T *out) {
   Level          &at = level(l);
   PlanePass<Part> pass;
 
   PetscFunctionBegin;
-  PetscCall(PlanesAt(l, b, &pass));
+  PetscCall(PlanesAt(l, &pass));
   if (!at.whole) extend(points_beyond(at.part.steps), &pass.level);
   pass.given = guess;
   PetscCall(Exchange(at, at.halo_u, guess, &pass.guess));
@@ -132,9 +129,9 @@ PetscErrorCode Hierarchy<Part>::Walk(int l, Way way, const B *b, const T *guess,
   if (way == Way::up)
     begin_upward(&pass.level);
   else
-    PetscCall(Exchange(at, at.halo_b, b, &pass.template right<B>()));
-  if (way == Way::up && !at.whole) pass.template right<B>() = at.halo_b.template field<B>();
-  pass.set_out(out);
+    PetscCall(Exchange(at, at.halo_b, b_at(l), &pass.b));
+  if (way == Way::up && !at.whole) pass.b = at.halo_b.template field<T>();
+  pass.out = out;
   if (way == Way::down) pass.b_coarse = target(l);
   PlaneWalk<Part>(pass).run();
   if (way == Way::down) PetscCall(GatherB(l));
@@ -150,7 +147,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Correct(int l, const T *u,
   PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &e));
   if (walks() && !at.odd_ends) {
     PlanePass<Part> pass;
-    PetscCall(PlanesAt(l, (const T *)nullptr, &pass));
+    PetscCall(PlanesAt(l, &pass));
     pass.given = u;
     pass.guess.u = u;
     pass.corrected = true;
@@ -178,80 +175,83 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Correct(int l, const T *u,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The next level's right-hand side from a residual, where takes_columns() or takes_row_columns().
-template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::RestrictColumns(int l, const B *r) {
+// The next level's right-hand side from a residual.
+template <class Part> PetscErrorCode Hierarchy<Part>::Restrict(int l, const T *r) {
+  Level      &at = level(l);
   Part        part;
+  Field<T>    field;
   const Patch coarse = target_patch(l);
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
-  if constexpr (!variable)
-    PetscCall(over_columns(coarse, [&](auto points) {
-      return column::Restrict<decltype(points)::value, T, B>{part, coarse, r, target(l)};
-    }));
-  else if (part.mass)
-    PetscCall(run_over_columns(coarse.all(), variable_column::Restrict<true, T, B>{part, coarse, r, target(l)}));
-  else
-    PetscCall(run_over_columns(coarse.all(), variable_column::Restrict<false, T, B>{part, coarse, r, target(l)}));
+  if (takes_row_columns(at)) { // the next level is whole, too
+    if constexpr (variable)
+      PetscCall(part.mass
+                    ? run_over_columns(coarse.all(), variable_column::Restrict<true, T>{part, coarse, r, target(l)})
+                    : run_over_columns(coarse.all(), variable_column::Restrict<false, T>{part, coarse, r, target(l)}));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (takes_columns(at)) { // likewise
+    if constexpr (!variable)
+      PetscCall(over_columns(coarse, [&](auto points) {
+        return column::Restrict<decltype(points)::value, T>{part, coarse, r, target(l)};
+      }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Exchange(at, at.halo_u, r, &field));
+  if (walks() && !at.odd_ends) {
+    PlanePass<Part> pass;
+    PetscCall(PlanesAt(l, &pass));
+    pass.b_coarse = target(l);
+    PlaneWalk<Part>(pass).restrict_field(field);
+  } else
+    PetscCall(over(coarse, point::Restrict<Part>{part, coarse, field, target(l)}));
+  PetscCall(GatherB(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The residual of u in one pass on a GPU; column by column.
-template <class Part>
-template <class B>
-PetscErrorCode Hierarchy<Part>::ResidualOfColumns(int l, const Part &part, const B *b, const T *u, T *r) {
+template <class Part> PetscErrorCode Hierarchy<Part>::ResidualOfColumns(int l, const Part &part, const T *u, T *r) {
   PetscFunctionBegin;
   if constexpr (variable)
-    PetscCall((StepOverRows<variable_column::Does::residual>(l, part, 0, u, b, r)));
+    PetscCall((StepOverRows<variable_column::Does::residual>(l, part, 0, u, r)));
   else
     PetscCall(over_columns(part.patch, [&](auto points) {
-      return column::Step<column::Does::residual, decltype(points)::value, T, B, T>{part, 0, u, b, r};
+      return column::Step<column::Does::residual, decltype(points)::value, T>{part, 0, u, b_at(l), r};
     }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Of u, or of b alone where u is null.
-template <class Part>
-template <class B>
-PetscErrorCode Hierarchy<Part>::RestrictResidual(int l, const B *b, const T *u) {
-  Level          &at = level(l);
-  Part            part;
-  PlanePass<Part> pass;
-  Field<T>        field;
-  T              *r = (takes_fused(at) || !at.s.size() ? at.t : at.s).at(memory_);
+template <class Part> PetscErrorCode Hierarchy<Part>::RestrictResidual(int l, const T *u) {
+  Level   &at = level(l);
+  Part     part;
+  Field<T> field;
+  T       *r = (takes_fused(at) || !at.s.size() ? at.t : at.s).at(memory_);
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
 #if SHELLAC_CUDA
   if constexpr (!variable)
-    if (u && restricts_residual_at_once(l)) {
+    if (restricts_residual_at_once(l)) {
       const bool norm = norm_ && l == 0;
-      PetscCall(shellac::restrict_residual(part, target_patch(l), u, b, target(l), norm ? norms_.at(memory_) : nullptr,
-                                           norm ? norm_ : nullptr));
+      PetscCall(shellac::restrict_residual(part, target_patch(l), u, b_at(l), target(l),
+                                           norm ? norms_.at(memory_) : nullptr, norm ? norm_ : nullptr));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
 #endif
-  if (takes_columns(at) || takes_row_columns(at)) { // the next level is whole, too
-    if (u) PetscCall(ResidualOfColumns(l, part, b, u, r));
-    PetscCall(u ? RestrictColumns(l, (const T *)r) : RestrictColumns(l, b));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PlanesAt(l, b, &pass));
   PetscCall(Exchange(at, at.halo_u, u, &field));
-  if (walks()) {
-    pass.given = u;
+  if (takes_columns(at) || takes_row_columns(at))
+    PetscCall(ResidualOfColumns(l, part, u, r));
+  else if (walks()) {
+    PlanePass<Part> pass;
+    PetscCall(PlanesAt(l, &pass));
+    pass.given = true;
     pass.guess = field;
     pass.residual = r;
     PlaneWalk<Part>(pass).run();
   } else
-    PetscCall(over(at.patch, point::Residual<Part, B>{part, field, b, r}));
-  PetscCall(Exchange(at, at.halo_u, r, &field));
-  if (walks() && !at.odd_ends) {
-    pass.b_coarse = target(l);
-    PlaneWalk<Part>(pass).restrict_field(field);
-  } else
-    PetscCall(over(target_patch(l), point::Restrict<Part>{part, target_patch(l), field, target(l)}));
-  PetscCall(GatherB(l));
+    PetscCall(over(at.patch, point::Residual<Part>{part, field, b_at(l), r}));
+  PetscCall(Restrict(l, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -259,39 +259,33 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Down(int l, Guess guess) {
   Level &at = level(l);
 
   PetscFunctionBegin;
-  if (guess == Guess::given) PetscCall(CopyIn(l));
   T *const x = x_at(l), *const t = at.t.at(memory_);
   if (l == 0 && begun_) { // Apply() has done this pass
     begun_ = false;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(with_arrays(l, [&](auto *b, auto *) {
-    PetscFunctionBegin;
 #if SHELLAC_CUDA
-    if (takes_fused(at) || takes_rows(at)) {
-      PetscCall(with_steps(at, [&](auto steps_of) {
-        constexpr int steps = decltype(steps_of)::value;
-        return guess == Guess::zero    ? Fused<false, false, true, steps>(l, b, nullptr, t)
-               : guess == Guess::given ? Fused<true, false, true, steps>(l, b, x, t)
-                                       : Fused<false, true, true, steps>(l, b, nullptr, t);
-      }));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-#endif
-    if (at.one_walk && walks()) {
-      PetscCall(
-          Walk(l, Way::down, b, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, at.part.steps, t));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    if (l == 0) turned_ = (transposed_ ? !full_ : guess == Guess::given) && turns();
-    if (l == 0 && turned_ && !transposed_) {
-      PetscCall(RestrictResidual(l, b, x));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    PetscCall(Smooth(l, b, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, false, t, x));
-    PetscCall(RestrictResidual(l, b, t));
+  if (takes_fused(at) || takes_rows(at)) {
+    PetscCall(with_steps(at, [&](auto steps_of) {
+      constexpr int steps = decltype(steps_of)::value;
+      return guess == Guess::zero    ? Fused<false, false, true, steps>(l, nullptr, t)
+             : guess == Guess::given ? Fused<true, false, true, steps>(l, x, t)
+                                     : Fused<false, true, true, steps>(l, nullptr, t);
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }));
+  }
+#endif
+  if (at.one_walk && walks()) {
+    PetscCall(Walk(l, Way::down, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, at.part.steps, t));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (l == 0) turned_ = (transposed_ ? !full_ : guess == Guess::given) && turns();
+  if (l == 0 && turned_ && !transposed_) {
+    PetscCall(RestrictResidual(l, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Smooth(l, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, false, t, x));
+  PetscCall(RestrictResidual(l, t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -300,45 +294,35 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Up(int l) {
   T *const x = x_at(l), *const t = at.t.at(memory_);
 
   PetscFunctionBegin;
-  PetscCall(with_arrays(l, [&](auto *b, auto *out) {
-    PetscFunctionBegin;
 #if SHELLAC_CUDA
-    if (takes_fused(at) || takes_rows(at)) {
-      PetscCall(
-          with_steps(at, [&](auto steps) { return Fused<true, true, false, decltype(steps)::value>(l, b, t, out); }));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-#endif
-    if (at.one_walk && walks()) {
-      PetscCall(Walk(l, Way::up, b, t, true, at.part.steps, out));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    const bool turned = l == 0 && turned_;
-    if (turned && transposed_)
-      PetscCall(Correct(l, t, x));
-    else
-      PetscCall(Smooth(l, b, turned ? x : t, true, true, x, (T *)nullptr));
-    PetscCall(CopyOut(l));
+  if (takes_fused(at) || takes_rows(at)) {
+    PetscCall(with_steps(at, [&](auto steps) { return Fused<true, true, false, decltype(steps)::value>(l, t, x); }));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }));
+  }
+#endif
+  if (at.one_walk && walks()) {
+    PetscCall(Walk(l, Way::up, t, true, at.part.steps, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const bool turned = l == 0 && turned_;
+  if (turned && transposed_)
+    PetscCall(Correct(l, t, x));
+  else
+    PetscCall(Smooth(l, turned ? x : t, true, true, x, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The last level.
 template <class Part> PetscErrorCode Hierarchy<Part>::Solve(Guess guess, Cycle, bool) {
   const int l = last();
+  const T  *b = b_at(l);
+  T *const  x = x_at(l);
 
   PetscFunctionBegin;
-  if (guess == Guess::given) PetscCall(CopyIn(l));
-  T *const x = x_at(l);
   if (relaxes()) {
-    PetscCall(with_arrays(l, [&](auto *b, auto *) { return Relax(b, guess == Guess::given, x); }));
-    PetscCall(CopyOut(l));
+    PetscCall(Relax(guess == Guess::given, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const T *b = level(l).b.at(memory_);
-  if constexpr (std::is_same<T, S>::value)
-    if (in_vectors(l)) b = b_;
   // others are symmetric between their masses, which a level that is solved directly does not keep
   const bool transposed = transposed_ && (nonsymmetric_ || (variable && l == 0));
   if (has_line_)
@@ -350,69 +334,48 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Solve(Guess guess, Cycle, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::Relax(const B *b, bool from_x, T *x) {
+template <class Part> PetscErrorCode Hierarchy<Part>::Relax(bool from_x, T *x) {
   const int l = last();
   Level    &at = level(l);
 
   PetscFunctionBegin;
   if (from_x) { // steps write other arrays than they read
-    PetscCall(Smooth(l, b, x, false, false, at.t.at(memory_), (T *)nullptr));
+    PetscCall(Smooth(l, x, false, false, at.t.at(memory_), nullptr));
     PetscCall(Copy(at.patch, at.t.at(memory_), at.patch, x, at.patch));
   } else if (at.one_walk && walks())
-    PetscCall(Walk(l, Way::alone, b, nullptr, false, at.part.steps, x));
+    PetscCall(Walk(l, Way::alone, nullptr, false, at.part.steps, x));
   else
-    PetscCall(Smooth(l, b, nullptr, false, false, x, (T *)nullptr));
+    PetscCall(Smooth(l, nullptr, false, false, x, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Of run_full_transposed(), which no pass does at once.
 template <class Part> PetscErrorCode Hierarchy<Part>::RestrictResidualOf(int l) {
   PetscFunctionBegin;
-  PetscCall(CopyIn(l));
-  PetscCall(with_arrays(l, [&](auto *b, auto *) { return RestrictResidual(l, b, x_at(l)); }));
+  PetscCall(RestrictResidual(l, x_at(l)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Part> PetscErrorCode Hierarchy<Part>::AddCorrection(int l) {
   PetscFunctionBegin;
   PetscCall(Correct(l, x_at(l), x_at(l)));
-  PetscCall(CopyOut(l));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-// From the vector to a level's x, where the level has that in its own precision; and back.
-template <class Part> PetscErrorCode Hierarchy<Part>::CopyIn(int l) {
-  Level &at = level(l);
-
-  PetscFunctionBegin;
-  if constexpr (!std::is_same<T, S>::value)
-    if (in_vectors(l)) {
-      PetscCall(at.x.Grow((size_t)at.patch.all().points(), memory_));
-      PetscCall(Copy(at.patch, x_, at.patch, at.x.at(memory_), at.patch));
-    }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-template <class Part> PetscErrorCode Hierarchy<Part>::CopyOut(int l) {
-  const Patch &patch = level(l).patch;
-
-  PetscFunctionBegin;
-  if (!std::is_same<T, S>::value && in_vectors(l)) PetscCall(Copy(patch, x_at(l), patch, x_, patch));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The next level's right-hand side from b.
-template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::RestrictFrom(int l, const B *b) {
+template <class Part> PetscErrorCode Hierarchy<Part>::RestrictB(int l) {
   Level &at = level(l);
 
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   if (takes_fused(at)) {
-    PetscCall((Fused<false, false, true, 0>(l, b, nullptr, (T *)nullptr)));
+    PetscCall((Fused<false, false, true, 0>(l, nullptr, nullptr)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
   if (at.one_walk && walks())
-    PetscCall(Walk(l, Way::down, b, nullptr, false, 0, (T *)nullptr));
+    PetscCall(Walk(l, Way::down, nullptr, false, 0, nullptr));
   else
-    PetscCall(RestrictResidual(l, b, nullptr));
+    PetscCall(Restrict(l, b_at(l)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

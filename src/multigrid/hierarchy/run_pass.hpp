@@ -36,9 +36,8 @@ template <class T> PetscInt64 norm_count(const SeparableLevel<T> &level) {
   return most;
 }
 
-template <class Tile, class T, class B, class Out>
-PetscErrorCode run_warp_tiles(const SeparablePass<T, B, Out> &pass, PetscInt64 *sums) {
-  constexpr auto     kernel = pass_in_registers<Tile, T, B, Out>;
+template <class Tile, class T> PetscErrorCode run_warp_tiles(const SeparablePass<T> &pass, PetscInt64 *sums) {
+  constexpr auto     kernel = pass_in_registers<Tile, T>;
   constexpr size_t   bytes = Tile::template bytes<T>();
   const WarpTilePlan plan = plan_warp_tiles<Tile>(pass.level);
 
@@ -50,8 +49,7 @@ PetscErrorCode run_warp_tiles(const SeparablePass<T, B, Out> &pass, PetscInt64 *
 }
 
 // norm: sum of |b - A u_0|² over the rank's points, on the GPU; null: not wanted
-template <class Kind, class T, class B, class Out>
-PetscErrorCode run_pass(const SeparablePass<T, B, Out> &pass, double *norm) {
+template <class Kind, class T> PetscErrorCode run_pass(const SeparablePass<T> &pass, double *norm) {
   MarchPlan      inner;
   TilePlan       rest;
   PetscInt64     sums = 0;
@@ -67,9 +65,9 @@ PetscErrorCode run_pass(const SeparablePass<T, B, Out> &pass, double *norm) {
   // the rest first, small, and the inner part beside it: march() waits for it at its own end
   PetscCheck(!inner.warps() || rest.tiles(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a pass without ends of the level");
   if (rest.tiles()) {
-    constexpr auto           kernel = pass_tiles<Kind, T, B, Out>;
-    const size_t             bytes = TileShape<Kind>::template bytes<T>();
-    SeparablePass<T, B, Out> of_rest = pass;
+    constexpr auto   kernel = pass_tiles<Kind, T>;
+    const size_t     bytes = TileShape<Kind>::template bytes<T>();
+    SeparablePass<T> of_rest = pass;
     rest.before_march = inner.warps() > 0;
     if (pass.norms) of_rest.norms += inner.warps();
     PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
@@ -77,8 +75,8 @@ PetscErrorCode run_pass(const SeparablePass<T, B, Out> &pass, double *norm) {
   }
   if constexpr (Kind::coarsens_x && Kind::coarsens_y)
     if (inner.warps())
-      PetscCall(launch_in_chain(march<Kind, T, B, Out>, (inner.warps() + march_warps - 1) / march_warps,
-                                32 * march_warps, 0, pass, inner));
+      PetscCall(launch_in_chain(march<Kind, T>, (inner.warps() + march_warps - 1) / march_warps, 32 * march_warps, 0,
+                                pass, inner));
   if (norm) PetscCall(sum_norms(pass.norms, inner.warps() + rest.tiles(), norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,17 +9,17 @@ namespace shellac {
 
 // A pass of variable_column::Step, where takes_row_columns(); step: the last one of it.
 template <class Part>
-template <variable_column::Does does, class B>
-PetscErrorCode Hierarchy<Part>::StepOverRows(int l, const Part &part, int step, const T *u, const B *b, T *out) {
+template <variable_column::Does does>
+PetscErrorCode Hierarchy<Part>::StepOverRows(int l, const Part &part, int step, const T *u, T *out) {
   constexpr std::true_type  yes;
   constexpr std::false_type no;
   const bool                symmetric = level(l).equal_pairs;
   const PetscInt            points = points_of_columns(part.patch);
   const auto                run = [&](auto star, auto symmetric) {
-    using Step = variable_column::Step<does, decltype(star)::value, decltype(symmetric)::value, T, B>;
+    using Step = variable_column::Step<does, decltype(star)::value, decltype(symmetric)::value, T>;
     const R before = step ? part.omega[step - 1] : R(0);
     return run_over_columns(column::threads(part.patch, points),
-                                           Step(part, part.omega[step], before, points, u, b, out));
+                                           Step(part, part.omega[step], before, points, u, b_at(l), out));
   };
 
   PetscFunctionBegin;
@@ -33,9 +33,7 @@ PetscErrorCode Hierarchy<Part>::StepOverRows(int l, const Part &part, int step, 
 #if SHELLAC_CUDA
 // So many red-black steps from `from` (null: zero), and from the next level's correction; the last of them writes `to`.
 template <class Part>
-template <class B>
-PetscErrorCode Hierarchy<Part>::SmoothInPairs(int l, const Part &part, const B *b, T *from, bool corrected, int steps,
-                                              T *to) {
+PetscErrorCode Hierarchy<Part>::SmoothInPairs(int l, const Part &part, T *from, bool corrected, int steps, T *to) {
   PetscFunctionBegin;
   int passes = (steps + 1) / 2;
   if (from == to && passes % 2) passes++; // a pass writes another array than it reads
@@ -44,9 +42,9 @@ PetscErrorCode Hierarchy<Part>::SmoothInPairs(int l, const Part &part, const B *
     T *const   out = (passes - p) % 2 ? to : level(l).s.at(memory_);
     const T   *e = corrected && p == 0 ? level(l + 1).x.at(memory_) : nullptr;
     if (two)
-      PetscCall(run_sweep_pairs<4>(part, level(l + 1).patch, n, from, b, e, out));
+      PetscCall(run_sweep_pairs<4>(part, level(l + 1).patch, n, from, b_at(l), e, out));
     else
-      PetscCall(run_sweep_pairs<2>(part, level(l + 1).patch, n, from, b, e, out));
+      PetscCall(run_sweep_pairs<2>(part, level(l + 1).patch, n, from, b_at(l), e, out));
     from = out;
     n += two ? 2 : 1;
   }
@@ -56,11 +54,9 @@ PetscErrorCode Hierarchy<Part>::SmoothInPairs(int l, const Part &part, const B *
 
 // One pass: so many steps, from the n-th on.
 template <class Part>
-template <class B>
-PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int steps, const Field<T> &from, const B *b,
-                                           T *out) {
+PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int steps, const Field<T> &from, T *out) {
   Level         &at = level(l);
-  const T *const u = from.u;
+  const T *const u = from.u, *const b = b_at(l);
 
   PetscFunctionBegin;
   if constexpr (variable)
@@ -74,7 +70,7 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
     }
   if (walks()) {
     PlanePass<Part> pass;
-    PetscCall(PlanesAt(l, b, &pass));
+    PetscCall(PlanesAt(l, &pass));
     pass.level = part;
     pass.given = u;
     pass.guess = from;
@@ -88,14 +84,13 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
 #if SHELLAC_CUDA
     if constexpr (std::is_floating_point<T>::value)
       if (takes_row_planes(at) && steps > (u ? 1 : 2)) {
-        PetscCall(u ? run_step_over_planes<false, T, B>(part, n, u, b, out)
-                    : run_step_over_planes<true, T, B>(part, n, nullptr, b, out));
+        PetscCall(u ? run_step_over_planes<false>(part, n, u, b, out) : run_step_over_planes<true>(part, n, u, b, out));
         PetscFunctionReturn(PETSC_SUCCESS);
       }
 #endif
     if (takes_row_columns(at) && (u || steps > 1)) {
-      PetscCall(u ? StepOverRows<Does::smooth>(l, part, n, u, b, out)
-                  : StepOverRows<Does::smooth_zero_twice>(l, part, n + 1, nullptr, b, out));
+      PetscCall(u ? StepOverRows<Does::smooth>(l, part, n, u, out)
+                  : StepOverRows<Does::smooth_zero_twice>(l, part, n + 1, nullptr, out));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   } else {
@@ -109,7 +104,7 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
     if (takes_columns(at) && !part.red_black) {
       const auto run = [&](auto does) {
         return over_columns(at.patch, [&](auto points) {
-          return column::Step<decltype(does)::value, decltype(points)::value, T, B, T>{part, part.omega[n], u, b, out};
+          return column::Step<decltype(does)::value, decltype(points)::value, T>{part, part.omega[n], u, b, out};
         });
       };
       PetscCall(u ? run(std::integral_constant<Does, Does::smooth>())
@@ -118,15 +113,14 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
     }
   }
   (void)steps;
-  PetscCall(over(at.patch, point::Smooth<Part, B, T>{part, n, from, b, out}));
+  PetscCall(over(at.patch, point::Smooth<Part>{part, n, from, b, out}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Smoothing steps from `from` (null: zero), which they may change; the last of them writes `to`. corrected: with the next
 // level's correction before them; room: for that, where `from` is null
 template <class Part>
-template <class B>
-PetscErrorCode Hierarchy<Part>::Smooth(int l, const B *b, T *from, bool corrected, bool upward, T *to, T *room) {
+PetscErrorCode Hierarchy<Part>::Smooth(int l, T *from, bool corrected, bool upward, T *to, T *room) {
   Level &at = level(l);
   Part   part;
 
@@ -137,7 +131,7 @@ PetscErrorCode Hierarchy<Part>::Smooth(int l, const B *b, T *from, bool correcte
 #if SHELLAC_CUDA
   if constexpr (!variable)
     if (takes_pairs(at)) {
-      PetscCall(SmoothInPairs(l, part, b, from, corrected, times * part.steps / 2, to));
+      PetscCall(SmoothInPairs(l, part, from, corrected, times * part.steps / 2, to));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
 #endif
@@ -154,7 +148,7 @@ PetscErrorCode Hierarchy<Part>::Smooth(int l, const B *b, T *from, bool correcte
     steps = steps_of_pass(at, !from, total - n);
     Field<T> field;
     PetscCall(Exchange(at, at.halo_u, from, &field));
-    PetscCall(SmoothOnce(l, part, n, steps, field, b, out));
+    PetscCall(SmoothOnce(l, part, n, steps, field, out));
     from = out;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

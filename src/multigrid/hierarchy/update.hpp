@@ -255,7 +255,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
       PetscCall(fill_ghosts(memory_, at.patch, &at.halo_u, at.part.grown, renew.rows.slot(SHIFT), 2));
     } else
       at.halves = false; // where passes on the host come later
-    PetscCall(RestrictFrom(l, (const T *)sums_of_weights));
+    PetscCall(Restrict(l, sums_of_weights));
     diagonal = next.b.at(memory_);
   }
   PetscCall(sums.GetHost(memory_, &found));

@@ -39,11 +39,6 @@ private:
 
 namespace row {
 
-template <class From, class To> SHELLAC_WIDE void convert(const From *from, int count, To *to) {
-  SHELLAC_COLUMNS
-  for (int l = 0; l < count; l++) to[l] = (To)from[l];
-}
-
 // Neighbours of a row's points: the rows before, at and after it in the planes before, at and after it.
 template <class T> struct Neighbours {
   const T *row[3][3]; // [plane][row]

@@ -55,20 +55,19 @@ private:
   const AxisPoint<R> &point_across(PetscInt m) const { return level_.axis[layers_.across][m]; }
   const AxisPoint<R> &point_slow(PetscInt k) const { return level_.axis[layers_.slow][k]; }
 
-  const T                    *b_row(PetscInt m, PetscInt k);
-  template <class V> const T *find_b_row(const Field<V> &b, PetscInt m, PetscInt k);
-  row::AxesRow<T>             axes_row(PetscInt m, PetscInt k) const;
-  row::Neighbours<T>          neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const;
-  const T                    *inverse_diagonal(int step, PetscInt m, PetscInt k);
-  void                        couple(const PlaneRing<T> &u, Range rows, PetscInt k, const R *omega, Plane<T> *result);
-  void                        begin_plane(PetscInt k);
-  void                        correct_plane(PetscInt k, Plane<T> *plane);
-  void                        smooth_plane(int s, PetscInt k);
-  void                        write_plane(PetscInt k);
-  void                        residual_plane(PetscInt k);
-  void                        weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r);
-  void                        restrict_ready(PetscInt newest, bool all);
-  void                        restrict_plane(PetscInt K);
+  const T           *b_row(PetscInt m, PetscInt k);
+  row::AxesRow<T>    axes_row(PetscInt m, PetscInt k) const;
+  row::Neighbours<T> neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const;
+  const T           *inverse_diagonal(int step, PetscInt m, PetscInt k);
+  void               couple(const PlaneRing<T> &u, Range rows, PetscInt k, const R *omega, Plane<T> *result);
+  void               begin_plane(PetscInt k);
+  void               correct_plane(PetscInt k, Plane<T> *plane);
+  void               smooth_plane(int s, PetscInt k);
+  void               write_plane(PetscInt k);
+  void               residual_plane(PetscInt k);
+  void               weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r);
+  void               restrict_ready(PetscInt newest, bool all);
+  void               restrict_plane(PetscInt K);
 
   const PlanePass<Level> &pass_;
   const Level            &level_;
@@ -169,32 +168,22 @@ PlaneWalk<Level>::PlaneWalk(const PlanePass<Level> &pass)
   }
 }
 
-template <class Level> auto PlaneWalk<Level>::b_row(PetscInt m, PetscInt k) -> const T * {
-  return pass_.b.u ? find_b_row(pass_.b, m, k) : find_b_row(pass_.b_of_vectors, m, k);
-}
-
 // Where it is, if it is in one place, with values after its end that loops over whole vectors read.
-template <class Level>
-template <class V>
-auto PlaneWalk<Level>::find_b_row(const Field<V> &b, PetscInt m, PetscInt k) -> const T * {
+template <class Level> auto PlaneWalk<Level>::b_row(PetscInt m, PetscInt k) -> const T * {
   const Patch   &own = pass_.own;
   const PetscInt own_m = m - own_from_[layers_.across], own_k = k - own_from_[layers_.slow];
   PetscInt       p[3], n = nx_;
   size_t         there;
-  if constexpr (std::is_same<V, T>::value) {
-    const bool is_own = own_m >= 0 && own_m < own.size[layers_.across] && own_k >= 0 && own_k < own.size[layers_.slow];
-    if (is_own && own.size[0] == nx_) {
-      const size_t here = layers_.index(own, 0, own_m, own_k);
-      if (here + (size_t)padded_ <= own_points_) return b.u + here;
-    }
+  const bool is_own = own_m >= 0 && own_m < own.size[layers_.across] && own_k >= 0 && own_k < own.size[layers_.slow];
+  if (is_own && own.size[0] == nx_) {
+    const size_t here = layers_.index(own, 0, own_m, own_k);
+    if (here + (size_t)padded_ <= own_points_) return pass_.b.u + here;
   }
   layers_.to_axes(-own_from_[0], own_m, own_k, p);
-  if constexpr (std::is_same<V, T>::value) {
-    const T *values = row_of(own, b, p, &n, &there);
-    if (values && n == nx_ && there >= (size_t)padded_) return values;
-  }
+  const T *values = row_of(own, pass_.b, p, &n, &there);
+  if (values && n == nx_ && there >= (size_t)padded_) return values;
   T *const copy = b_.row(variable ? m : 0); // where a plane's rows are used together, each has a place
-  copy_row(own, b, p, nx_, copy);
+  copy_row(own, pass_.b, p, nx_, copy);
   return copy;
 }
 
@@ -339,8 +328,7 @@ template <class Level> void PlaneWalk<Level>::write_plane(PetscInt k) {
   for (PetscInt m = rows.begin; m < rows.end; m++) {
     const T     *values = u_[steps_].at(k).row(m) + own_from_[0];
     const size_t at = layers_.index(own, 0, m - own_from_[layers_.across], k - own_from_[layers_.slow]);
-    if (pass_.out) std::copy_n(values, own.size[0], pass_.out + at);
-    if (pass_.out_of_vectors) row::convert(values, (int)own.size[0], pass_.out_of_vectors + at);
+    std::copy_n(values, own.size[0], pass_.out + at);
   }
 }
 
@@ -430,7 +418,7 @@ template <class Level> void PlaneWalk<Level>::run() {
     if (k <= layers_.planes) begin_plane(k);
     for (int s = 1; s <= steps_; s++)
       if (planes(beyond(s)).has(k - s)) smooth_plane(s, k - s);
-    if (of_out.has(k - steps_) && (pass_.out || pass_.out_of_vectors)) write_plane(k - steps_);
+    if (of_out.has(k - steps_) && pass_.out) write_plane(k - steps_);
     const PetscInt q = k - steps_ - 1; // its neighbours are there
     if (!of_residual.has(q) || !(pass_.residual || pass_.b_coarse)) continue;
     residual_plane(q);

@@ -9,7 +9,7 @@
 
 namespace shellac {
 
-// What a walk does. b, and the result of the last step, are of T or, where T is not PETSc's scalar, of that.
+// What a walk does.
 template <class Level> struct PlanePass {
   using T = typename Level::Scalar;
   Level    level;            // its patch is what is walked over
@@ -17,23 +17,11 @@ template <class Level> struct PlanePass {
   Patch    own;              // the rank's points, of guess, b and results: that patch, or a part of it
   bool     given, corrected; // starts from a guess; from that, or zero, with the coarse correction added
   int      begin, end;       // smoothing steps
-  Field<T> guess, e;
-  Field<T>           b;
-  Field<PetscScalar> b_of_vectors; // in place of b, where b.u is null
-  T                 *out;
-  PetscScalar       *out_of_vectors; // in place of out, where that is null
+  Field<T> guess, e, b;
+  T       *out;      // null: not wanted
   T       *residual; // b - A u after the steps; null: not wanted
   T       *b_coarse; // the residual's restriction, on the points of coarse_b; null: not wanted
   Patch    coarse_b, coarse_e;
-
-  template <class B> Field<B> &right() {
-    if constexpr (std::is_same<B, T>::value)
-      return b;
-    else
-      return b_of_vectors;
-  }
-  void                      set_out(T *to) { out = to; }
-  template <class Out> void set_out(Out *to) { out_of_vectors = to; }
 };
 
 // Points beyond a rank's that its results depend on, from a guess to the restricted residual.
