@@ -6,8 +6,7 @@ namespace shellac {
 
 // ---- points of a row -----------------------------------------------------------------------------------------------
 
-constexpr PetscInt chunk = 256;       // points whose sums stay in the first cache
-constexpr int      most_waiting = 20; // products of one row for recur_blocks()
+constexpr PetscInt chunk = 256; // points whose sums stay in the first cache
 
 // start = keep x + omega (b - sum - Σ_s coefficient_s u_s)/d, and a factor for the recurrence; b or sum may be null. The
 // terms are a pack, because only then does the compiler vectorise the loop.
@@ -53,39 +52,40 @@ SHELLAC_WIDE void recur(const T *start, const T *factor, bool backward, PetscInt
     for (PetscInt i = 0; i < n; i++) out[i] = x[i] = last = start[i] + factor[i] * last;
 }
 
-// A product that a point waits for: with a value of a point before.
-template <class T> struct Waiting {
-  const T   *coefficient;
-  PetscInt64 offset; // of the value from the point's first
-};
-
-// x = keep x + omega D⁻¹ (rest - the products waiting), point by point, for blocks D of all values. first: of each row's
-// products; dense: they are with all values of the neighbour. rest: [size][chunk]
+// x = keep x + omega D⁻¹ (rest - the products waiting), point by point, block by block of up to `most` values. size: of the
+// one block that has all values; 0: any. first: of each row's products waiting; dense: they are with all values of the
+// neighbour. rest: [dof][chunk]
 template <int size, bool dense, class T>
 SHELLAC_WIDE void recur_blocks(const Waiting<T> *waiting, const int *first, const T *rest, const T *inverse,
-                               bool backward, PetscReal omega, PetscReal keep, PetscInt64 component, PetscInt n, T *x,
-                               T *out) {
+                               size_t inverse_size, bool backward, PetscReal omega, PetscReal keep, PetscInt dof,
+                               PetscInt most, PetscInt64 component, PetscInt n, T *x, T *out) {
+  constexpr int room = size ? size : captured::most_values;
   for (PetscInt m = 0; m < n; m++) {
-    const PetscInt i = backward ? n - 1 - m : m;
-    const T       *D = inverse + i * (size * size);
-    T              d[size], y[2][size] = {}, next[size]; // sums in two parts, each of which waits for less
-    if (dense)
-      for (int c = 0; c < size; c++) next[c] = x[i + waiting[c].offset];
-    for (int r = 0; r < size; r++) {
-      T part[2] = {rest[r * chunk + i], 0};
-      if (dense)
-        for (int c = 0; c < size; c++) part[c % 2] -= waiting[r * size + c].coefficient[i] * next[c];
-      else
-        for (int w = first[r]; w < first[r + 1]; w++) part[0] -= waiting[w].coefficient[i] * x[i + waiting[w].offset];
-      d[r] = part[0] + part[1];
-    }
-    for (int c = 0; c < size; c++)
-      for (int r = 0; r < size; r++) y[c % 2][r] += D[c * size + r] * d[c];
-    for (int r = 0; r < size; r++) {
-      T      &to = x[r * component + i];
-      const T value = omega * (y[0][r] + y[1][r]);
-      to = keep != 0 ? keep * to + value : value;
-      if (out) out[i * size + r] = to;
+    const PetscInt i = backward ? n - 1 - m : m, blocks = size ? 1 : (dof + most - 1) / most;
+    for (PetscInt b = 0; b < blocks; b++) {
+      const PetscInt lo = (backward ? blocks - 1 - b : b) * most, in_block = size ? size : PetscMin(most, dof - lo);
+      const T       *D = inverse + (size_t)i * inverse_size + (size_t)(lo * most);
+      T              d[room], next[room];
+      for (int c = 0; dense && c < size; c++) next[c] = x[i + waiting[c].offset];
+      for (int r = 0; r < in_block; r++) {
+        T part[2] = {rest[(lo + r) * chunk + i], 0}; // each waits for less
+        if (dense)
+          for (int c = 0; c < size; c++) part[c % 2] -= waiting[r * size + c].coefficient[i] * next[c];
+        else
+          for (int w = first[lo + r]; w < first[lo + r + 1]; w++)
+            part[0] -= waiting[w].coefficient[i] * x[i + waiting[w].offset];
+        d[r] = part[0] + part[1];
+      }
+      T y[2][size + 1] = {};
+      for (int c = 0; c < size; c++)
+        for (int r = 0; r < size; r++) y[c % 2][r] += D[c * size + r] * d[c];
+      for (int r = 0; r < in_block; r++) {
+        T &to = x[(lo + r) * component + i], value = size ? y[0][r] + y[1][r] : T(0);
+        for (int c = 0; !size && c < in_block; c++) value += D[c * in_block + r] * d[c];
+        value *= omega;
+        to = keep != 0 ? keep * to + value : value;
+        if (out) out[i * dof + lo + r] = to;
+      }
     }
   }
 }
@@ -137,8 +137,12 @@ void HostSweeps::relax_scalars(const Pass &pass, T *row, size_t at, PetscInt fro
   if (pass.x) std::copy(x, x + n, pass.x + at + from);
 }
 
-void HostSweeps::find_rest(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n, T *rest) {
+template <int size> void HostSweeps::relax_blocks(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n) {
   const PetscInt dof = patch_->dof;
+  T             *rest = work_.data();
+
+  first_.assign(1, 0);
+  waiting_.clear();
   for (PetscInt r = 0; r < dof; r++, rest += chunk) {
     const int terms = find_terms(r, row, from);
     add_all_slots<false>(terms, coefficient_.data(), value_.data(), n, false, rest);
@@ -146,59 +150,15 @@ void HostSweeps::find_rest(const Pass &pass, T *row, size_t at, PetscInt from, P
       for (PetscInt i = 0; i < n; i++) rest[i] = pass.b[(at + from + i) * dof + r] - rest[i];
     else
       for (PetscInt i = 0; i < n; i++) rest[i] = -rest[i];
+    for (int s : terms_[r].side) waiting_.push_back({lines_.coefficient(s) + from, offset_[s]});
+    first_.push_back((int)waiting_.size());
   }
-}
-
-template <int size> void HostSweeps::relax_blocks(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n) {
-  Waiting<T> waiting[captured::most_values * most_waiting];
-  int        first[captured::most_values + 1] = {};
-  bool       dense = true;
-
-  find_rest(pass, row, at, from, n, work_.data());
-  for (int r = 0; r < size; r++) {
-    first[r + 1] = first[r];
-    for (int s : terms_[r].side) {
-      const int w = first[r + 1]++;
-      waiting[w] = {lines_.coefficient(s) + from, offset_[s]};
-      dense = dense && w < size * size && a_->slot[s].c == w % size && waiting[w].offset == waiting[w % size].offset;
-    }
-  }
-  dense = dense && first[size] == size * size;
-  const auto recur = dense ? recur_blocks<size, true, T> : recur_blocks<size, false, T>;
-  recur(waiting, first, work_.data(), lines_.inverse() + from * lines_.inverse_size(), pass.backward, omega_, pass.keep,
-        field_.component(), n, row + from, pass.x ? pass.x + (at + from) * size : nullptr);
-}
-
-void HostSweeps::relax_any(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n) {
-  const PetscInt   dof = patch_->dof, blocks = (dof + most_ - 1) / most_;
-  const PetscInt64 component = field_.component();
-  const size_t     inverse_size = lines_.inverse_size();
-
-  find_rest(pass, row, at, from, n, work_.data());
-  for (PetscInt m = 0; m < n; m++) {
-    const PetscInt i = pass.backward ? n - 1 - m : m;
-    const T       *inverse = lines_.inverse() + (from + i) * inverse_size;
-    T             *x = row + from + i;
-    if (pass.backward) inverse += inverse_size;
-    for (PetscInt block = 0; block < blocks; block++) {
-      const PetscInt lo = (pass.backward ? blocks - 1 - block : block) * most_, size = PetscMin(most_, dof - lo);
-      T              d[captured::most_values];
-      if (pass.backward) inverse -= size * size;
-      for (PetscInt r = 0; r < size; r++) {
-        const Terms &terms = terms_[lo + r];
-        d[r] = work_[(lo + r) * chunk + i];
-        for (int s : terms.side) d[r] -= lines_.coefficient(s)[from + i] * x[offset_[s]];
-        for (int s : terms.center) d[r] -= lines_.coefficient(s)[from + i] * x[offset_[s]];
-      }
-      for (PetscInt r = 0; r < size; r++) {
-        T value = 0, &to = x[(lo + r) * component];
-        for (PetscInt c = 0; c < size; c++) value += inverse[c * size + r] * d[c];
-        to = pass.keep != 0 ? pass.keep * to + omega_ * value : omega_ * value;
-        if (pass.x) pass.x[(at + from + i) * dof + lo + r] = to;
-      }
-      if (!pass.backward) inverse += size * size;
-    }
-  }
+  bool dense = size && waiting_.size() == (size_t)(size * size);
+  for (size_t w = size; dense && w < waiting_.size(); w++) dense = waiting_[w].offset == waiting_[w - size].offset;
+  const auto recur = dense ? recur_blocks<size, size != 0, T> : recur_blocks<size, false, T>;
+  recur(waiting_.data(), first_.data(), work_.data(), lines_.inverse() + from * lines_.inverse_size(),
+        lines_.inverse_size(), pass.backward, omega_, pass.keep, dof, most_, field_.component(), n, row + from,
+        pass.x ? pass.x + (at + from) * dof : nullptr);
 }
 
 // ---- sweeps --------------------------------------------------------------------------------------------------------
@@ -211,7 +171,6 @@ void HostSweeps::choose_terms(const Pass &pass) {
     const PetscInt lo = r / most_ * most_, hi = PetscMin(lo + most_, patch_->dof);
     terms.ahead.clear();
     terms.side.clear();
-    terms.center.clear();
     for (int s = a_->first[r]; s < a_->first[r + 1]; s++) {
       const Slot    &slot = a_->slot[s];
       const PetscInt step = slot.step[2] ? slot.step[2] : slot.step[1] ? slot.step[1] : slot.step[0];
@@ -219,7 +178,7 @@ void HostSweeps::choose_terms(const Pass &pass) {
       if (step == 0 && slot.c >= lo && slot.c < hi) continue; // of the block
       const bool before = (step ? step < 0 : slot.c < lo) != pass.backward;
       if (pass.half && !before) continue;
-      (step == 0 ? terms.center : in_row && before ? terms.side : terms.ahead).push_back(s);
+      (in_row && before ? terms.side : terms.ahead).push_back(s);
       needed_.push_back(s);
     }
   }
@@ -245,8 +204,8 @@ void HostSweeps::sweep(const Pass &pass) {
                        from = pass.backward ? lo + length - done - some : lo + done;
         if (patch.dof == 1)
           relax_scalars(pass, row, at, from, some);
-        else if (most_ < patch.dof || field_.margin()[0] * patch.dof > most_waiting)
-          relax_any(pass, row, at, from, some);
+        else if (most_ < patch.dof)
+          relax_blocks<0>(pass, row, at, from, some);
         else if (patch.dof == 2)
           relax_blocks<2>(pass, row, at, from, some);
         else if (patch.dof == 3)

@@ -85,6 +85,12 @@ struct SweepRequest {
   PetscInt    its, lits;
 };
 
+// A product that a point waits for: with a value of a point or a block before.
+template <class T> struct Waiting {
+  const T   *coefficient;
+  PetscInt64 offset; // of the value from the point's first
+};
+
 // Keeps its work arrays from one call to the next, and inverses until the operator changes.
 class HostSweeps {
 public:
@@ -103,16 +109,14 @@ private:
     T        *x;    // where results are copied to; null
   };
   struct Terms { // slots of one row
-    std::vector<int> ahead, side, center;
+    std::vector<int> ahead, side;
   };
 
   void                     sweep(const Pass &pass);
   void                     choose_terms(const Pass &pass);
   int                      find_terms(PetscInt r, const T *row, PetscInt from);
   void                     relax_scalars(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n);
-  void                     find_rest(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n, T *rest);
   template <int size> void relax_blocks(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n);
-  void                     relax_any(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n);
 
   const Patch                   *patch_ = nullptr;
   const CapturedCoefficients<T> *a_ = nullptr;
@@ -124,6 +128,8 @@ private:
   std::vector<int>               needed_; // the slots in them
   std::vector<PetscInt64>        offset_; // [slots], in field_
   std::vector<const T *>         coefficient_, value_;
+  std::vector<Waiting<T>>        waiting_; // row by row,
+  std::vector<int>               first_;   // each from this one on
   std::vector<T>                 work_;
 };
 
