@@ -1,6 +1,8 @@
 #pragma once
 // The arms of a DMDA's stencil: the steps from a point to those that its row may couple to.
 
+#include <type_traits>
+
 #include "grid/grid.hpp"
 
 namespace shellac {
@@ -55,5 +57,12 @@ template <int dim, bool box> struct WholeStencil {
     return along != axis ? 0 : arm < dim ? -1 : 1;
   }
 };
+
+// Calls f(std::integral_constant<int, dim>), so that the dimension is known when f is compiled.
+template <class Function> auto with_dim(int dim, const Function &f) {
+  if (dim == 1) return f(std::integral_constant<int, 1>{});
+  if (dim == 2) return f(std::integral_constant<int, 2>{});
+  return f(std::integral_constant<int, 3>{});
+}
 
 } // namespace shellac

@@ -98,11 +98,10 @@ void CapturedStencil::use_slots(const std::vector<int> &used) {
       for (int a = 0; a < 3; a++) same = same && slot[n].step[a] == Shape::step(n, a);
     return same;
   };
-  const int dim = arms_->dim();
-  if (dim == 1 ? is(WholeStencil<1, false>{}) : dim == 2 ? is(WholeStencil<2, false>{}) : is(WholeStencil<3, false>{}))
-    shape_ = 1;
-  else if (dim == 2 ? is(WholeStencil<2, true>{}) : dim == 3 && is(WholeStencil<3, true>{}))
-    shape_ = 2;
+  with_dim(arms_->dim(), [&](auto d) {
+    constexpr int dim = decltype(d)::value;
+    shape_ = is(WholeStencil<dim, false>{}) ? 1 : is(WholeStencil<dim, true>{}) ? 2 : 0;
+  });
 }
 
 std::vector<int> CapturedStencil::whole(std::vector<int> used, bool box_too) const {

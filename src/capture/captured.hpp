@@ -210,6 +210,7 @@ private:
   // diagonal; of a star, one of sums.
   struct AllEnds {
     bool            looked = false, alike = false;
+    Box             all; // the points whose rows they are
     EndDiagonal<T>  diagonal;
     StarDiagonal<T> sums;
   };
@@ -299,24 +300,11 @@ private:
   // For sweeps: whether there is such a star, of two colours; and the star with the shift on its diagonal.
   bool            has_constant_star(const Box &inside) const;
   ConstantStar<T> shifted_star(const Box &inside, T shift) const;
-  // Inner points and those up to an end of the first axis, if these lack an arm there and else are alike; of a star they may
-  // have at_end more on their diagonal.
-  void extend_to_ends(Box *inside, T at_end[2]) const;
-  // The same for the ends of all axes, or none: see AllEnds.
-  bool           extend_to_all_ends(Box *inside) const;
-  EndDiagonal<T> diagonal_at_ends(const Box &inner) const;
-  bool           rows_are_alike(const Box &inner, const EndDiagonal<T> &diagonal) const;
-  bool           find_sums(const Box &inner, const EndDiagonal<T> &diagonal, StarDiagonal<T> *sums) const;
-  // Whether it holds at one point of the inner ones and at all of each axis' ends around them, each with each.
-  template <class Holds> static bool holds_around(const Box &inner, const Box &all, const Holds &holds) {
-    const auto next = [&](int a, PetscInt i) { return i == inner.lo[a] ? inner.hi[a] : i + 1; };
-    PetscInt   p[3];
-    for (p[2] = all.lo[2]; p[2] < all.hi[2]; p[2] = next(2, p[2]))
-      for (p[1] = all.lo[1]; p[1] < all.hi[1]; p[1] = next(1, p[1]))
-        for (p[0] = all.lo[0]; p[0] < all.hi[0]; p[0] = next(0, p[0]))
-          if (!holds((const PetscInt *)p)) return false;
-    return true;
-  }
+  // Adds the points up to the ends of so many axes to inner ones, if their rows are those inside without the arms beyond the
+  // ends, and with so much more on the diagonal.
+  bool extend_to_ends(int axes, Box *inside, EndDiagonal<T> *diagonal) const;
+  bool extend_to_all_ends(Box *inside) const; // see AllEnds
+  bool find_sums(const Box &inner, const EndDiagonal<T> &diagonal, StarDiagonal<T> *sums) const;
 
   const CapturedStencil                         &op_;
   CapturedCoefficients<T>                        a_ = {};

@@ -86,48 +86,48 @@ const PetscScalar *PreparedCapture::row_on_host(const PetscInt p[3]) const {
   return op_.table_.host().data() + (a_.rows(op_.patch_, p, 0) - a_.table);
 }
 
-void PreparedCapture::extend_to_ends(Box *inside, T at_end[2]) const {
-  const Patch &patch = op_.patch_;
-  const Box    inner = *inside;
-  const T     *row = row_on_host(inner.lo);
-  const int    count = a_.count, center = count / 2;
+bool PreparedCapture::extend_to_ends(int axes, Box *inside, EndDiagonal<T> *diagonal) const {
+  constexpr PetscInt deepest = 3;
+  const Patch       &patch = op_.patch_;
+  const Box          inner = *inside;
+  const T           *row = row_on_host(inner.lo);
+  const int          count = a_.count, center = count / 2;
+  Box                all = inner; // points that are to be inner ones
+  EndDiagonal<T>     more;
 
-  for (int e = 0; e < 2; e++) {
-    const PetscInt end = e == LOWER ? 0 : patch.size[0] - 1, step = e == LOWER ? 1 : -1;
-    const PetscInt inner_end = e == LOWER ? inner.lo[0] : inner.hi[0] - 1;
-    bool           alike = !patch.neighbour[0][e] && patch.size[0] > 1;
-    at_end[e] = 0;
-    for (PetscInt i = end; alike && i != inner_end; i += step) {
-      const PetscInt p[3] = {i, inner.lo[1], inner.lo[2]};
-      const T       *other = row_on_host(p);
-      if (i == end) at_end[e] = other[center] - row[center];
-      for (int n = 0; n < count; n++) {
-        const bool outward = op_.slot_.host()[n].step[0] == -step && i == end;
-        if (n != center || i != end) alike = alike && other[n] == (outward ? T(0) : row[n]);
-      }
-    }
-    if (op_.shape_ == 2) alike = alike && at_end[e] == T(0);
-    if (!alike) at_end[e] = 0;
-    if (alike && e == LOWER) inside->lo[0] = 0;
-    if (alike && e == UPPER) inside->hi[0] = patch.size[0];
+  for (int a = 0; a < axes; a++) {
+    if (!patch.neighbour[a][LOWER]) all.lo[a] = 0;
+    if (!patch.neighbour[a][UPPER]) all.hi[a] = patch.size[a];
+    if (a < op_.arms_->dim() && patch.size[a] < 2) return false;
+    if (inner.lo[a] - all.lo[a] > deepest || all.hi[a] - inner.hi[a] > deepest) return false;
   }
-}
-
-EndDiagonal<PetscScalar> PreparedCapture::diagonal_at_ends(const Box &inner) const {
-  const int      center = a_.count / 2;
-  const T        at_inner = row_on_host(inner.lo)[center];
-  EndDiagonal<T> diagonal;
-
   for (int n = 0; n < 27; n++) {
     const int place[3] = {n % 3, n / 3 % 3, n / 9};
-    PetscInt  p[3] = {inner.lo[0], inner.lo[1], inner.lo[2]};
-    for (int a = 0; a < 3; a++) {
-      if (place[a] == 0 && !op_.patch_.neighbour[a][LOWER]) p[a] = 0;
-      if (place[a] == 2 && !op_.patch_.neighbour[a][UPPER]) p[a] = op_.patch_.size[a] - 1;
-    }
-    diagonal.added[place[2]][place[1]][place[0]] = row_on_host(p)[center] - at_inner;
+    PetscInt  p[3];
+    for (int a = 0; a < 3; a++) p[a] = place[a] == 0 ? all.lo[a] : place[a] == 1 ? inner.lo[a] : all.hi[a] - 1;
+    more.added[place[2]][place[1]][place[0]] = row_on_host(p)[center] - row[center];
   }
-  return diagonal;
+  // one point of the inner ones and all of each axis' ends around them, each with each
+  const auto next = [&](int a, PetscInt i) { return i == inner.lo[a] ? inner.hi[a] : i + 1; };
+  PetscInt   p[3];
+  for (p[2] = all.lo[2]; p[2] < all.hi[2]; p[2] = next(2, p[2]))
+    for (p[1] = all.lo[1]; p[1] < all.hi[1]; p[1] = next(1, p[1]))
+      for (p[0] = all.lo[0]; p[0] < all.hi[0]; p[0] = next(0, p[0])) {
+        const T *other = row_on_host(p), entry = row[center] + more.at(p, patch.size);
+        for (int n = 0; n < count; n++) {
+          bool outward = false;
+          for (int a = 0; a < 3; a++) {
+            const PetscInt q = p[a] + op_.slot_.host()[n].step[a];
+            outward = outward || q < 0 || q >= patch.size[a];
+          }
+          if (n == center ? PetscAbsScalar(other[n] - entry) > rounding * PetscAbsScalar(entry)
+                          : other[n] != (outward ? T(0) : row[n]))
+            return false;
+        }
+      }
+  *inside = all;
+  *diagonal = more;
+  return true;
 }
 
 // Whether the diagonal at edges and corners has the sum of what it has more at faces.
@@ -135,12 +135,11 @@ bool PreparedCapture::find_sums(const Box &inner, const EndDiagonal<T> &diagonal
   const T at_inner = row_on_host(inner.lo)[a_.count / 2];
   bool    are_sums = true;
 
-  for (int a = 0; a < 3; a++)
-    for (Side e : {LOWER, UPPER}) {
-      int place[3] = {1, 1, 1};
-      place[a] = e == LOWER ? 0 : 2;
-      sums->at_end[a][e] = diagonal.added[place[2]][place[1]][place[0]];
-    }
+  for (int e = 0; e < 2; e++) {
+    sums->at_end[0][e] = diagonal.added[1][1][2 * e];
+    sums->at_end[1][e] = diagonal.added[1][2 * e][1];
+    sums->at_end[2][e] = diagonal.added[2 * e][1][1];
+  }
   for (int n = 0; n < 27; n++) {
     const int place[3] = {n % 3, n / 3 % 3, n / 9};
     T         sum = at_inner;
@@ -152,52 +151,18 @@ bool PreparedCapture::find_sums(const Box &inner, const EndDiagonal<T> &diagonal
   return are_sums;
 }
 
-// Compares the row of an inner point with those of one point of each other class of places.
-bool PreparedCapture::rows_are_alike(const Box &inner, const EndDiagonal<T> &diagonal) const {
-  constexpr PetscInt deepest = 3;
-  const Patch       &patch = op_.patch_;
-  const T           *row = row_on_host(inner.lo);
-  const int          count = a_.count, center = count / 2;
-  Box                all; // points that are to be inner ones
-
-  for (int a = 0; a < 3; a++) {
-    all.lo[a] = patch.neighbour[a][LOWER] ? inner.lo[a] : 0;
-    all.hi[a] = patch.neighbour[a][UPPER] ? inner.hi[a] : patch.size[a];
-    if (a < op_.arms_->dim() && patch.size[a] < 2) return false;
-    if (inner.lo[a] - all.lo[a] > deepest || all.hi[a] - inner.hi[a] > deepest) return false;
-  }
-  return holds_around(inner, all, [&](const PetscInt *p) {
-    const T *other = row_on_host(p);
-    const T  entry = row[center] + diagonal.at(p, patch.size);
-    bool     alike = true;
-    for (int n = 0; n < count; n++) {
-      bool outward = false;
-      for (int a = 0; a < 3; a++) {
-        const PetscInt q = p[a] + op_.slot_.host()[n].step[a];
-        outward = outward || q < 0 || q >= patch.size[a];
-      }
-      alike = alike && (n == center ? PetscAbsScalar(other[n] - entry) <= rounding * PetscAbsScalar(entry)
-                                    : other[n] == (outward ? T(0) : row[n]));
-    }
-    return alike;
-  });
-}
-
 bool PreparedCapture::extend_to_all_ends(Box *inside) const {
-  auto &ends = op_.ends_;
+  auto     &ends = op_.ends_;
+  const Box inner = *inside;
 
   if (!ends.looked) {
     ends.looked = true;
-    ends.diagonal = diagonal_at_ends(*inside);
     ends.alike =
-        rows_are_alike(*inside, ends.diagonal) && (op_.shape_ == 2 || find_sums(*inside, ends.diagonal, &ends.sums));
+        extend_to_ends(3, inside, &ends.diagonal) && (op_.shape_ == 2 || find_sums(inner, ends.diagonal, &ends.sums));
+    ends.all = *inside;
   }
-  if (!ends.alike) return false;
-  for (int a = 0; a < 3; a++) {
-    if (!op_.patch_.neighbour[a][LOWER]) inside->lo[a] = 0;
-    if (!op_.patch_.neighbour[a][UPPER]) inside->hi[a] = op_.patch_.size[a];
-  }
-  return true;
+  *inside = ends.alike ? ends.all : inner;
+  return ends.alike;
 }
 
 bool PreparedCapture::is_whole_star(ConstantStar<T> *star, StarDiagonal<T> *at_ends) const {
@@ -237,8 +202,10 @@ PetscErrorCode PreparedCapture::apply(PetscMemType memory, const Box &box, const
     else if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))
       PetscCall(launch_slots(row, u, form, b, box, inside, y));
     else if (dim == 2 && is_star && constants) {
-      StarEnds<T> ends;
-      extend_to_ends(&inside, ends.at_end);
+      StarEnds<T>    ends;
+      EndDiagonal<T> diagonal;
+      if (extend_to_ends(1, &inside, &diagonal))
+        for (int e = 0; e < 2; e++) ends.at_end[e] = diagonal.added[1][1][2 * e];
       if (inside.lo[0] == 0) ends.last[LOWER] = 0;
       if (inside.hi[0] == op_.patch_.size[0]) ends.last[UPPER] = op_.patch_.size[0] - 1;
       if (few) // the ends take longer than the rest: more threads
@@ -257,17 +224,18 @@ PetscErrorCode PreparedCapture::apply(PetscMemType memory, const Box &box, const
     } else if (dim == 2 && op_.storage_ == Storage::indexed)
       PetscCall(launch_rows_of_classes(row, point, u.u, form, b, box, inside, is_star, y));
     else if (dim == 3 && constants) {
-      const bool      to_all_ends = extend_to_all_ends(&inside);
-      StarDiagonal<T> sums;
-      if (!to_all_ends) extend_to_ends(&inside, sums.at_end[0]);
+      kernel::ConstantBox<T> stencil;
+      StarDiagonal<T>        sums;
+      if (extend_to_all_ends(&inside))
+        sums = op_.ends_.sums, stencil.diagonal = op_.ends_.diagonal;
+      else if (extend_to_ends(1, &inside, &stencil.diagonal))
+        for (int e = 0; e < 2; e++) sums.at_end[0][e] = stencil.diagonal.added[1][1][2 * e];
       if (is_star)
-        PetscCall(launch_star_planes(op_.patch_, star(constants), to_all_ends ? op_.ends_.sums : sums,
+        PetscCall(launch_star_planes(op_.patch_, star(constants), sums,
                                      captured::ApplyWhole<T, 3, false, false>(point, arrays), u.u, form, b, box, inside,
                                      y));
       else {
-        kernel::ConstantBox<T> stencil;
         for (int n = 0; n < 27; n++) stencil.c[n / 9][n / 3 % 3][n % 3] = constants[n];
-        if (to_all_ends) stencil.diagonal = op_.ends_.diagonal;
         PetscCall(launch_box_planes(op_.patch_, stencil, captured::ApplyWhole<T, 3, true, false>(point, arrays), u.u,
                                     form, b, box, inside, y));
       }
@@ -276,16 +244,12 @@ PetscErrorCode PreparedCapture::apply(PetscMemType memory, const Box &box, const
       const Kinds<T> kinds = {a_.table, a_.index8, (int)op_.kinds()};
       if (interior.points()) PetscCall(launch_kinds(op_.patch_, kinds, u.u, form, b, interior, y));
       PetscCall(points(memory, difference(box, interior), u, form, b, y));
-    } else if (dim == 1)
-      PetscCall((launch_whole_stencil<1, false>(row, constants, arrays, u, form, b, box, inside, y)));
-    else if (dim == 2 && is_star)
-      PetscCall((launch_whole_stencil<2, false>(row, constants, arrays, u, form, b, box, inside, y)));
-    else if (dim == 2)
-      PetscCall((launch_whole_stencil<2, true>(row, constants, arrays, u, form, b, box, inside, y)));
-    else if (is_star)
-      PetscCall((launch_whole_stencil<3, false>(row, constants, arrays, u, form, b, box, inside, y)));
-    else
-      PetscCall((launch_whole_stencil<3, true>(row, constants, arrays, u, form, b, box, inside, y)));
+    } else
+      PetscCall(with_dim(dim, [&](auto d) {
+        constexpr int n = decltype(d)::value;
+        if (is_star) return launch_whole_stencil<n, false>(row, constants, arrays, u, form, b, box, inside, y);
+        return launch_whole_stencil<n, (n > 1)>(row, constants, arrays, u, form, b, box, inside, y);
+      }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -305,19 +269,12 @@ PetscErrorCode PreparedCapture::points(PetscMemType memory, const Boxes &boxes, 
   const bool               star = op_.shape_ == 1 && op_.patch_.width == 1, in_arrays = op_.storage_ == Storage::arrays;
 
   PetscFunctionBegin;
-  const auto apply_star = [&](auto dim_of) {
-    constexpr int dim = decltype(dim_of)::value;
+  if (!star) PetscFunctionReturn(for_each(memory, boxes, point));
+  PetscCall(with_dim(op_.arms_->dim(), [&](auto d) {
+    constexpr int dim = decltype(d)::value;
     if (in_arrays) return for_each(memory, boxes, captured::ApplyWhole<T, dim, false, true>(point, arrays_.data()));
     return for_each(memory, boxes, captured::ApplyWhole<T, dim, false, false>(point, nullptr));
-  };
-  if (star && op_.arms_->dim() == 1)
-    PetscCall(apply_star(std::integral_constant<int, 1>{}));
-  else if (star && op_.arms_->dim() == 2)
-    PetscCall(apply_star(std::integral_constant<int, 2>{}));
-  else if (star)
-    PetscCall(apply_star(std::integral_constant<int, 3>{}));
-  else
-    PetscCall(for_each(memory, boxes, point));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

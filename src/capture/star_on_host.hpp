@@ -74,12 +74,7 @@ void apply_star_on_host(int dim, const CapturedRow<T> &row, const Field<T> &fiel
                         const Box &box, T *y) {
   with_form(form, [&](auto known) {
     constexpr Form f = decltype(known)::value;
-    if (dim == 1)
-      apply_star_on_host<1, f>(row, field, b, box, y);
-    else if (dim == 2)
-      apply_star_on_host<2, f>(row, field, b, box, y);
-    else
-      apply_star_on_host<3, f>(row, field, b, box, y);
+    with_dim(dim, [&](auto d) { apply_star_on_host<decltype(d)::value, f>(row, field, b, box, y); });
   });
 }
 

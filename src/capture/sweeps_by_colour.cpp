@@ -39,7 +39,6 @@ captured::RelaxColour<PetscScalar> PreparedCapture::colour_points(int colour, co
 
 // On a GPU, or on the host where ColourOnHost does not serve.
 PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const captured::Relax<T> &relax) const {
-  const int                      dim = op_.arms_->dim();
   const Box                      inside = inner();
   const captured::RelaxColour<T> point = colour_points(colour, relax);
   Boxes                          boxes;
@@ -55,12 +54,9 @@ PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const cap
     box.lo[0] /= 2;
     box.hi[0] = (box.hi[0] + 1) / 2;
     pairs.add(box);
-    if (dim == 1)
-      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 1>{relax, parity, star, factor, inside}));
-    else if (dim == 2)
-      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 2>{relax, parity, star, factor, inside}));
-    else
-      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 3>{relax, parity, star, factor, inside}));
+    PetscCall(with_dim(op_.arms_->dim(), [&](auto d) {
+      return for_each(memory, pairs, captured::RelaxStar<T, decltype(d)::value>{relax, parity, star, factor, inside});
+    }));
     PetscCall(for_each(memory, difference(op_.patch_.all(), inside), captured::RelaxParity<T>{relax, parity}));
   } else
     PetscCall(for_each(memory, boxes, point));
