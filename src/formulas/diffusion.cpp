@@ -153,13 +153,13 @@ PetscErrorCode DiffusionMat::read_fields() {
   PetscFunctionBegin;
   for (const HeldField &field : k.field) {
     if (!field || field->is_read()) continue;
-    PetscCall(field->Read(grid, grid.owned_patch(), ends, 1, false, 1));
+    PetscCall(field->Read(grid, ends, 1, false, 1));
     PetscCall(field->CheckValues(grid, good, names, remedy));
   }
   if (!w.field || w.field->is_read()) PetscFunctionReturn(PETSC_SUCCESS);
   const char *const of_w[] = {"the velocity along x", "the velocity along y", "the velocity along z"};
   const auto real = [](PetscScalar value) { return !PetscIsInfOrNanScalar(value) && PetscImaginaryPart(value) == 0; };
-  PetscCall(w.field->Read(grid, grid.owned_patch(), ends, 1, false, grid.dim));
+  PetscCall(w.field->Read(grid, ends, 1, false, grid.dim));
   PetscCall(w.field->CheckValues(grid, real, of_w, "it must be finite and real"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,8 +5,40 @@
 
 namespace shellac {
 
-PetscErrorCode GridValues::Read(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
-                                PetscInt components, Vec v) {
+PetscErrorCode LoadedField::Hold(Vec v) {
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)v));
+  PetscCall(VecDestroy(&vec_));
+  vec_ = v;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LoadedField::Check(const Grid &grid, PetscInt components, Vec v, const char *name) {
+  PetscBool da = PETSC_FALSE;
+  bool      same = true;
+  Grid      other;
+  DM        dm;
+
+  PetscFunctionBegin;
+  PetscCall(GridCheckVector(grid, v, name, components));
+  PetscCall(VecGetDM(v, &dm));
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
+  if (da) { // as many values on each rank may be those of other points
+    PetscCall(GridCreate(dm, &other));
+    same = grid.is_distributed_as(other);
+  }
+  SHELLAC_CHECK_ALL(same, grid.comm, PETSC_ERR_ARG_SIZ,
+                    "the %s is a vector of a DMDA whose points are distributed over the ranks in another way than the "
+                    "operator's; make it with DMCreateGlobalVector() of the operator's DMDA, or of a compatible one",
+                    name);
+  PetscCall(Hold(v));
+  PetscCall(PetscObjectStateGet((PetscObject)v, &state_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LoadedField::Read(const Grid &grid, const Ends ends[3], PetscInt width, bool box,
+                                 PetscInt components) const {
+  const Patch        patch = grid.owned_patch();
   Patch              points = patch;
   Halo               halo;
   const PetscScalar *values;
@@ -15,7 +47,7 @@ PetscErrorCode GridValues::Read(const Grid &grid, const Patch &patch, const Ends
   points.width = width;
   points.dof = components;
   PetscCall(halo.Create(grid, points, box, PETSC_FALSE, HaloWay::host));
-  PetscCall(VecGetArrayRead(v, &values));
+  PetscCall(VecGetArrayRead(vec_, &values));
   PetscCall(halo.Begin(values, PETSC_MEMTYPE_HOST));
   PetscCall(halo.End());
   const Field<PetscScalar> field = halo.field();
@@ -38,55 +70,8 @@ PetscErrorCode GridValues::Read(const Grid &grid, const Patch &patch, const Ends
     for (PetscInt c = 0; c < components; c++) values_.push_back(field.value(points, p, c));
   });
   array_ = values_.data();
-  PetscCall(VecRestoreArrayRead(v, &values));
+  PetscCall(VecRestoreArrayRead(vec_, &values));
   PetscCall(halo.Destroy());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode LoadedField::Hold(Vec v) {
-  PetscFunctionBegin;
-  PetscCall(PetscObjectReference((PetscObject)v));
-  PetscCall(VecDestroy(&vec_));
-  vec_ = v;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Whether the points of a DMDA are distributed like those of the grid.
-static PetscErrorCode is_distributed_as(const Grid &grid, DM dm, bool *is) {
-  PetscBool da = PETSC_FALSE;
-  Grid      other;
-
-  PetscFunctionBegin;
-  *is = true;
-  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
-  if (!da) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GridCreate(dm, &other));
-  *is = grid.is_distributed_as(other);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode LoadedField::Check(const Grid &grid, PetscInt components, Vec v, const char *name) {
-  bool same;
-  DM   dm;
-
-  PetscFunctionBegin;
-  PetscCall(GridCheckVector(grid, v, name, components));
-  PetscCall(VecGetDM(v, &dm));
-  PetscCall(is_distributed_as(grid, dm, &same)); // as many values on each rank may be those of other points
-  SHELLAC_CHECK_ALL(same, grid.comm, PETSC_ERR_ARG_SIZ,
-                    "the %s is a vector of a DMDA whose points are distributed over the ranks in another way than the "
-                    "operator's; make it with DMCreateGlobalVector() of the operator's DMDA, or of a compatible one",
-                    name);
-  PetscCall(Hold(v));
-  PetscCall(PetscObjectStateGet((PetscObject)v, &state_));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode LoadedField::Read(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
-                                 PetscInt components) const {
-  PetscFunctionBegin;
-  PetscCall(values_.Read(grid, patch, ends, width, box, components, vec_));
-  is_read_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,25 +84,13 @@ PetscErrorCode LoadedField::CheckValues(const Grid &grid, const std::function<bo
     PetscInt i[3];
     if (!problem.empty()) return;
     for (int a = 0; a < 3; a++) i[a] = grid.start[a] + p[a];
-    for (PetscInt c = 0; c < values_.components() && problem.empty(); c++) {
+    for (PetscInt c = 0; c < components_ && problem.empty(); c++) {
       const PetscScalar value = at(i, c);
       if (good(value)) continue;
       problem = std::string(names[c]) + " is " + number(value) + " at the point " + text_of(i, grid.dim);
     }
   });
   SHELLAC_CHECK_ALL(problem.empty(), grid.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s; %s", problem.c_str(), remedy);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode LoadedField::Load(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
-                                 PetscInt components, Vec v, const char *name) {
-  PetscInt total;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetSize(v, &total));
-  if (!components) components = PetscMax(total / (grid.offset.back() / grid.dof), 1);
-  PetscCall(Check(grid, components, v, name));
-  PetscCall(Read(grid, patch, ends, width, box, components));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

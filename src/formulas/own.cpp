@@ -53,8 +53,8 @@ std::unique_ptr<Formula> OwnFormulaMat::make_formula() const {
   for (Parameter *to = made->parameters_; to; to = to->next_, from = from->next_) to->value_ = from->value_;
   for (GridField *field = made->fields_; field; field = field->next_, n++)
     if (held[n]) {
-      field->values_ = held[n]->values().data();
-      field->components_ = held[n]->values().components();
+      field->values_ = held[n]->data();
+      field->components_ = held[n]->components();
     }
   return made;
 }
@@ -122,7 +122,11 @@ PetscErrorCode OwnFormulaMat::load_fields() {
     if (!held[n]) continue;
     const std::string name = std::string("field ") + field->name_;
     auto              values = std::make_shared<LoadedField>();
-    PetscCall(values->Load(grid, grid.owned_patch(), ends, grid.width, true, 0, held[n]->vec(), name.c_str()));
+    PetscInt          total;
+    PetscCall(VecGetSize(held[n]->vec(), &total));
+    const PetscInt components = PetscMax(total / (grid.offset.back() / grid.dof), 1);
+    PetscCall(values->Check(grid, components, held[n]->vec(), name.c_str()));
+    PetscCall(values->Read(grid, ends, grid.width, true, components));
     loaded[n] = values;
   }
   held = loaded;
