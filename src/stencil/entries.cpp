@@ -6,9 +6,9 @@
 
 namespace shellac {
 
-static PetscErrorCode get_rows(StencilMat *context, StencilOperator *of, RowProperty property, Vec v) {
+static PetscErrorCode get_rows(StencilMat *context, StencilOperator *of, RowProperty property, Vec v, bool on_host) {
   std::unique_ptr<PreparedOperator> op;
-  Arrays                            arrays;
+  Arrays                            arrays = on_host ? Arrays(PETSC_MEMTYPE_HOST) : Arrays();
   PetscScalar                      *pv = NULL;
 
   PetscFunctionBegin;
@@ -19,13 +19,13 @@ static PetscErrorCode get_rows(StencilMat *context, StencilOperator *of, RowProp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v) {
+PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v, bool on_host) {
   StencilMat *context;
 
   PetscFunctionBegin;
   PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
   PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(get_rows(context, context->op.get(), property, v));
+  PetscCall(get_rows(context, context->op.get(), property, v, on_host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,23 +34,9 @@ static PetscErrorCode get_diagonal(Mat A, Vec v) {
 }
 
 #if PETSC_VERSION_GE(3, 22, 0)
-// On the host wherever the vector lives: PETSc's l1 Jacobi goes on to change the host's array without asking for its
-// values.
-static PetscErrorCode get_row_sum_abs(Mat A, Vec v) {
-  StencilMat                       *context;
-  std::unique_ptr<PreparedOperator> op;
-  Arrays                            arrays;
-  PetscScalar                      *sums;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
-  PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(context->Prepare(context->op.get(), &arrays, &op));
-  PetscCall(VecGetArrayWrite(v, &sums));
-  PetscCall(op->rows(PETSC_MEMTYPE_HOST, RowProperty::sum_abs, sums));
-  PetscCall(VecRestoreArrayWrite(v, &sums));
-  PetscCall(arrays.Restore());
-  PetscFunctionReturn(PETSC_SUCCESS);
+static PetscErrorCode get_row_sum_abs(Mat A,
+                                      Vec v) { // PETSc's l1 Jacobi changes the host's array without asking for it
+  return MatStencilGetRows(A, RowProperty::sum_abs, v, true);
 }
 #endif
 
@@ -67,7 +53,8 @@ PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm) {
   PetscCall(MatStencilGetOperator(context, type == NORM_1, &op));
   PetscCall(MatGetDM(A, &dm));
   PetscCall(sums.Get(dm));
-  PetscCall(get_rows(context, op, type == NORM_FROBENIUS ? RowProperty::sum_squares : RowProperty::sum_abs, sums));
+  PetscCall(
+      get_rows(context, op, type == NORM_FROBENIUS ? RowProperty::sum_squares : RowProperty::sum_abs, sums, false));
   PetscCall(VecNorm(sums, type == NORM_FROBENIUS ? NORM_1 : NORM_INFINITY, norm));
   if (type == NORM_FROBENIUS) *norm = PetscSqrtReal(*norm);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -125,7 +125,7 @@ PetscErrorCode MatStencilCheckSweep(Mat A, StencilMat *context, MatSORType sweep
 PetscErrorCode MatStencilEisenstat(Mat A, Vec b, PetscReal omega, PetscReal shift, Vec x);
 
 // entries.cpp
-PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v);
+PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v, bool on_host = false); // wherever v is
 PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm);
 PetscErrorCode MatStencilSetEntryOperations(Mat A);
 
