@@ -29,25 +29,9 @@ SHELLAC_HD PetscReal ratio(PetscReal x, PetscReal y) {
   return x < most_ratio * y ? x / y : most_ratio;
 }
 
-// Towards the factor that takes couplings of before to those of now.
-struct FindFactor {
-  RowsBeside rows;
-
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Changes *found) const {
-    PetscScalar  entry[27][most];
-    PetscReal    others[most];
-    const size_t at = rows.read<most>(p, n, entry, others);
-    for (int arm = 0; arm < rows.neighbours.count; arm++) {
-      const PetscScalar *c = rows.neighbours.at[arm].coupling + at, *e = entry[rows.place(arm)];
-      for (int i = 0; i < n; i++)
-        if (c[i] != (PetscScalar)0) found->sums.add(-e[i], c[i]);
-    }
-  }
-};
-
 struct CompareRows {
   RowsBeside   rows;
-  PetscScalar  a;
+  PetscScalar  a;        // zero: sums up towards it
   PetscScalar *diagonal; // D [points of the patch]
   PetscScalar *fixed;    // inverse diagonals of rows that couple nothing, and zero elsewhere; null where there are none
 
@@ -58,6 +42,12 @@ struct CompareRows {
     const size_t       at = rows.read<most>(p, n, entry, others), own = rows.patch.index(p[0], p[1], p[2]);
     const PetscScalar *before = rows.level.slot(SHIFT) + at, *inverse = rows.level.slot(INVERSE_DIAGONAL) + at,
                       *here = entry[step_place(0, 0, 0)];
+    for (int arm = 0; a == (PetscScalar)0 && arm < rows.neighbours.count; arm++) {
+      const PetscScalar *c = rows.neighbours.at[arm].coupling + at, *e = entry[rows.place(arm)];
+      for (int i = 0; i < n; i++)
+        if (c[i] != (PetscScalar)0) found->sums.add(-e[i], c[i]);
+    }
+    if (a == (PetscScalar)0) return;
     for (int i = 0; i < n; i++) {
       is_fixed[i] = inverse[i] == (PetscScalar)0;
       alike[i] = others[i] == 0 && here[i] - here[i] == (PetscScalar)0 && here[i] != (PetscScalar)0;
@@ -206,7 +196,7 @@ PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a
   *a = 0;
   for (const Box &box : {middle, rows.patch.all()}) {
     if (*a != (S)0) break; // all points are asked where the middle lines couple nothing
-    PetscCall(get_sum_of_runs(memory_, box, FindFactor{rows}, &found));
+    PetscCall(get_sum_of_runs(memory_, box, CompareRows{rows, 0, nullptr, nullptr}, &found));
     PetscCall(found.Share(grid_.comm));
     *a = found.sums.factor();
   }

@@ -77,7 +77,6 @@ private:
   PetscErrorCode SetWeights(int l, Halo *halo, const SystemRows &rows);
   PetscErrorCode CoarsenRows(int l, const SystemRows &rows);
   PetscErrorCode SetSmoothing(int l, bool *singular);
-  PetscErrorCode MarkAloneRows(int l, const SystemRows &rows);
   PetscErrorCode InvertBlocksOf(int l, bool *singular);
   PetscErrorCode BoundEigenvalues(int l, bool *odd);
   PetscErrorCode ChooseDamping(int l);

@@ -15,6 +15,7 @@ struct ReadSystem {
   CouplingArrays                    rows; // of the first pair
   NeighbourList                     neighbours;
   PetscScalar                      *alone;
+  unsigned char                    *bits;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, SystemFindings *found) const {
     const size_t at = patch.index(p[0], p[1], p[2]), to = rows.grown.index(p), points = rows.points();
@@ -64,7 +65,9 @@ struct ReadSystem {
       for (int i = 0; i < n; i++) {
         const PetscInt  q[3] = {p[0] + i, p[1], p[2]};
         const PetscReal size = PetscAbsScalar(diagonal[i]);
-        alone[(size_t)r * points + to + i] = couples[i] || size == 0 ? 0 : 1;
+        const bool      is_alone = !couples[i] && size != 0;
+        alone[(size_t)r * points + to + i] = is_alone;
+        bits[at + i] |= (unsigned char)(is_alone << r);
         if (couples[i]) survey(q, size, sum[i], along[0][i], along[1][i], along[2][i], found);
       }
     }
@@ -126,7 +129,7 @@ PetscErrorCode get_pairs(const CapturedStencil &op, MPI_Comm comm, Pairs *pairs)
 }
 
 PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &patch, Halo *halo, const Box &grown,
-                         const Pairs &pairs, SystemRows *rows, SystemFindings *findings) {
+                         const Pairs &pairs, SystemRows *rows, Mirror<unsigned char> *bits, SystemFindings *findings) {
   Arrays                           arrays(memory);
   std::unique_ptr<PreparedCapture> prepared;
   SystemFindings                   found;
@@ -139,8 +142,12 @@ PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &
   PetscCall(rows->memory_of_values.MakeZero(memory, rows->arrays() * rows->points(), &rows->values));
   PetscCall(rows->memory_of_alone.MakeZero(memory, pairs.dof * rows->points(), &rows->alone));
   PetscCall(op.Prepare(&arrays, &prepared));
-  ReadSystem read = {op.patch(), prepared->coefficients(), pairs.dof,  op.arms().count(), {}, {},
-                     *rows,      NeighbourList(*rows),     rows->alone};
+  ReadSystem read = {op.patch(),  prepared->coefficients(),
+                     pairs.dof,   op.arms().count(),
+                     {},          {},
+                     *rows,       NeighbourList(*rows),
+                     rows->alone, nullptr};
+  PetscCall(bits->Edit(memory, &read.bits));
   std::copy_n(pairs.any, pairs.dof * pairs.dof, read.pair);
   read.arm[read.neighbours.count] = op.arms().center();
   for (int k = 0; k < read.neighbours.count; k++) {

@@ -48,9 +48,9 @@ struct SystemFindings : Findings<SystemFlags, SystemSums> {
 };
 
 // Reads the rows of an operator: patch has the same points, with one value each and a halo of values beyond it.
-// findings: null where nobody wants them.
+// bits, zero before: of each point's rows that couple nothing. findings: null where nobody wants them.
 PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &patch, Halo *halo, const Box &grown,
-                         const Pairs &pairs, SystemRows *rows, SystemFindings *findings);
+                         const Pairs &pairs, SystemRows *rows, Mirror<unsigned char> *bits, SystemFindings *findings);
 
 // The pairs that any rank's rows have.
 PetscErrorCode get_pairs(const CapturedStencil &op, MPI_Comm comm, Pairs *pairs);

@@ -145,7 +145,8 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
       grown.hi[a] += reach;
     }
     if (!at.whole) PetscCall(halo.Create(with_links(at.grid), patch, true, PETSC_FALSE, HaloWay::automatic));
-    PetscCall(read_rows(*at.op, set_up_memory_, patch, &halo, grown, pairs_, &rows, l ? nullptr : &found));
+    PetscCall(read_rows(*at.op, set_up_memory_, patch, &halo, grown, pairs_, &rows, &at.smoothing.alone,
+                        l ? nullptr : &found));
     if (!l) {
       PetscCall(found.Share(comm_));
       if (found.flags.problem == SystemFindings::not_finite)
@@ -160,7 +161,6 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
     if (why.empty() && singular && !l)
       why = "has a point whose diagonal block is singular or zero; for a saddle point use -pc_type fieldsplit "
             "-pc_fieldsplit_detect_saddle_point -pc_fieldsplit_type schur";
-    if (why.empty()) PetscCall(MarkAloneRows(l, rows));
     if (!why.empty() || (!more && at.whole)) {
       PetscCall(halo.Destroy());
       break;

@@ -31,25 +31,6 @@ struct CheckBlocks {
   }
 };
 
-// Bits of rows that couple nothing.
-struct MarkAlone {
-  Patch              patch;
-  Box                grown;
-  int                dof;
-  const PetscScalar *alone; // [dof][points of grown]
-  unsigned char     *bits;
-
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
-    const size_t at = patch.index(p[0], p[1], p[2]), there = grown.index(p), points = (size_t)grown.points();
-    for (int i = 0; i < n; i++) {
-      unsigned which = 0;
-      for (int r = 0; r < dof; r++)
-        if (alone[r * points + there + i] != (PetscScalar)0) which |= 1u << r;
-      bits[at + i] = (unsigned char)which;
-    }
-  }
-};
-
 struct RowsFlags {
   int odd; // a coefficient is no number, or couples points that are not neighbours
 };
@@ -135,32 +116,22 @@ struct SetUnknowns {
 } // namespace
 
 PetscErrorCode SystemHierarchy::SetSmoothing(int l, bool *singular) {
-  Level &at = level(l);
-  bool   odd;
+  Level         &at = level(l);
+  unsigned char *bits; // read_rows() sets those of levels that have coarser ones
+  bool           odd;
 
   PetscFunctionBegin;
   at.smoothing.dof = (int)at.grid.dof;
   at.smoothing.steps = steps_;
+  PetscCall(at.smoothing.alone.MakeZero(set_up_memory_, (size_t)at.patch.all().points(), &bits));
   PetscCall(InvertBlocksOf(l, singular));
   PetscCall(BoundEigenvalues(l, &odd));
   const PetscReal ratio = PetscMax(at.smoothing.bound - 1, 0);
   const int       steps = *singular || odd ? 0 : relaxations(ratio, false, options_.full);
   at.relaxed = steps > 0;
   if (!at.relaxed) PetscFunctionReturn(PETSC_SUCCESS);
-  unsigned char *bits; // all steps have the weight of rows that couple nothing
-  at.smoothing.steps = steps;
+  at.smoothing.steps = steps; // all have the weight of rows that couple nothing
   set_relaxation_weights(ratio, false, steps, at.smoothing.omega);
-  PetscCall(at.smoothing.alone.MakeZero(set_up_memory_, (size_t)at.patch.all().points(), &bits));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SystemHierarchy::MarkAloneRows(int l, const SystemRows &rows) {
-  Level    &at = level(l);
-  MarkAlone mark = {at.patch, rows.grown, (int)at.grid.dof, rows.alone, nullptr};
-
-  PetscFunctionBegin;
-  PetscCall(at.smoothing.alone.Make(set_up_memory_, (size_t)at.patch.all().points(), &mark.bits));
-  PetscCall(for_each_run(set_up_memory_, at.patch.all(), mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
