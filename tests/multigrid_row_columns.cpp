@@ -32,10 +32,9 @@ struct Case {
 
 // A level with random rows and weights of interpolation.
 struct Level {
-  Part                  part = {};
-  shellac::Patch        coarse = {};
-  shellac::Mirror<T>    rows, weights, restriction, mass;
-  shellac::Mirror<char> has_shift;
+  Part               part = {};
+  shellac::Patch     coarse = {};
+  shellac::Mirror<T> rows, weights, restriction, mass;
 
   Level(const Case &of, PetscMemType memory);
 
@@ -115,15 +114,10 @@ Level::Level(const Case &of, PetscMemType memory) {
           restriction.change()[corner * points + at] = random_value(here, 50 + (int)corner);
         }
   });
-  char *shifts;
   OK(rows.Get(memory, &part.rows));
   OK(weights.Get(memory, &part.weights));
   OK(restriction.Get(memory, &part.restriction));
   if (mass.size()) OK(mass.Get(memory, &part.mass));
-  const Box places = shellac::shift_places(patch);
-  OK(has_shift.Make(memory, (size_t)places.points(), &shifts));
-  OK(shellac::for_each_of_box(memory, places, shellac::FindShifts<T>{part, shifts}));
-  part.has_shift = shifts;
 }
 
 // A functor's result on a box.

@@ -31,29 +31,27 @@ template <class Part> class Hierarchy final : public Multigrid {
   static constexpr bool variable = Part::variable;
 
   struct Level {
-    Grid         grid; // of this rank's part
-    Patch        patch;
-    Axis         axes[3];
-    Coarsening   to_next[3];
-    PetscScalar  sigma = 0;
-    Part         part = {};
-    size_t       points_at[3] = {0, 0, 0};                          // separable: in points_
-    Mirror<T>    rows, weights, restriction, mass, weights_along_x; // variable, see VariableLevel
-    Mirror<char> has_shift;                                         // likewise
-    Mirror<T>    transposed_rows;                                   // see SetTransposedRows()
-    Mirror<char> transposed_has_shift;
-    bool         whole = false;       // on each rank; otherwise distributed
-    bool         fused = false;       // a pass on a GPU does all steps: see pass.hpp
-    bool         odd_ends = false;    // an axis is coarsened around an odd number of points: transfers by points
-    bool         one_walk = false;    // all of a pass in one walk
-    bool         equal_pairs = false; // both couplings of each pair are equal, and there are no masses
-    bool         halves = false;      // so passes on the host read one of each
-    PetscReal    ratio = -1;          // the last level is solved by steps alone: see relaxations(); negative: it is not
-    Grid         parts;               // whole: the parts that the ranks make of it
-    PetscReal    shrunk = 1;          // see update::Updated: since the level was made
-    PetscReal    grown = 1;           // likewise
-    Halo         halo_b, halo_u;
-    Scratch<T>   b, x, t, s, b_part;
+    Grid        grid; // of this rank's part
+    Patch       patch;
+    Axis        axes[3];
+    Coarsening  to_next[3];
+    PetscScalar sigma = 0;
+    Part        part = {};
+    size_t      points_at[3] = {0, 0, 0};                          // separable: in points_
+    Mirror<T>   rows, weights, restriction, mass, weights_along_x; // variable, see VariableLevel
+    Mirror<T>   transposed_rows;                                   // see SetTransposedRows()
+    bool        whole = false;                                     // on each rank; otherwise distributed
+    bool        fused = false;                                     // a pass on a GPU does all steps: see pass.hpp
+    bool        odd_ends = false;    // an axis is coarsened around an odd number of points: transfers by points
+    bool        one_walk = false;    // all of a pass in one walk
+    bool        equal_pairs = false; // both couplings of each pair are equal, and there are no masses
+    bool        halves = false;      // so passes on the host read one of each
+    PetscReal   ratio = -1;          // the last level is solved by steps alone: see relaxations(); negative: it is not
+    Grid        parts;               // whole: the parts that the ranks make of it
+    PetscReal   shrunk = 1;          // see update::Updated: since the level was made
+    PetscReal   grown = 1;           // likewise
+    Halo        halo_b, halo_u;
+    Scratch<T>  b, x, t, s, b_part;
 
     // Whether a pass of planes holds no values between its steps in arrays.
     bool holds_no_step() const { return !variable && one_walk && ratio < 0; }

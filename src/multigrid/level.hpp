@@ -101,9 +101,8 @@ template <class T> struct VariableLevel : LevelPart<T> {
   Box        grown;
   Neighbours neighbours;
   int        steps_before; // of directed sweeps, on the way down
-  // For passes on a GPU, explained in gpu/variable_plan.hpp; null on levels that have none.
-  const T    *weights_along_x;
-  const char *has_shift;
+  // For passes on a GPU in 2-D, explained in gpu/variable_plan.hpp; null on levels that have none.
+  const T *weights_along_x;
 
   SHELLAC_HD const T *row(int slot, const PetscInt p[3]) const {
     return rows + (size_t)slot * (size_t)grown.points() + grown.index(p);

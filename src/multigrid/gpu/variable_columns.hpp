@@ -10,8 +10,7 @@ namespace shellac {
 
 namespace variable_column {
 
-// Points of a column that a thread computes, at most: a place in level.has_shift is of as many.
-constexpr PetscInt most_points = shift_planes;
+constexpr PetscInt most_points = 8; // of a column that a thread computes
 
 // Steps from a point to the one before, itself and the next one along an axis: in vectors, none where there is no such
 // point; and in arrays of `grown`, which have zeros beyond ends.
@@ -88,7 +87,6 @@ template <Does does, bool star, bool symmetric, class T> struct Step {
     const T *const shift = level.rows + SHIFT * (size_t)level.grown.points();
     const T *const inverse = level.rows + INVERSE_DIAGONAL * (size_t)level.grown.points();
     PetscInt       row = (PetscInt)level.grown.index(p), at = (PetscInt)patch.index(i, j, first);
-    unsigned       shifts = (unsigned char)level.has_shift[shift_place(patch, i, j, first)] >> (first % shift_planes);
     T              values[3][9]; // of the planes before, at and after the point
     const auto     is_read = [](int m) { return !star || m == 4 || m % 2; };
     const auto     load = [&](int to, PetscInt step, PetscInt row_step) {
@@ -112,7 +110,7 @@ template <Does does, bool star, bool symmetric, class T> struct Step {
     for (PetscInt k = first; k < end; k++) {
       const Steps z = steps_along(level, 2, k);
       load(2, z.value[2], z.row[2]);
-      const T own_shift = shifts & 1 ? unchanging(shift + row) : T(0), center = values[1][4];
+      const T own_shift = unchanging(shift + row), center = values[1][4];
       T       r = residual_of(unchanging(b + at), own_shift, center), diagonal = own_shift;
       SHELLAC_UNROLL_ALL
       for (int n = 0; n < pairs; n++) {
@@ -129,7 +127,7 @@ template <Does does, bool star, bool symmetric, class T> struct Step {
       SHELLAC_UNROLL_ALL
       for (int m = 0; m < 9; m++)
         if (is_read(m)) values[0][m] = values[1][m], values[1][m] = values[2][m];
-      row += layer, at += plane, shifts >>= 1;
+      row += layer, at += plane;
     }
   }
 };

@@ -5,7 +5,7 @@
 // have used them: step s works s rows behind the first. Of two equal couplings only one is read, and diagonals are
 // added up again.
 //
-// A point's data are b, 2 couplings of a star or 4 of a box, 2 weights of interpolation, and its shift where there is one.
+// A point's data are b, 2 couplings of a star or 4 of a box, 2 weights of interpolation, and its shift.
 //
 // The loop over rows is unrolled by the depth of the rings of rows in shared memory, so that places in them are
 // constants. From remainders, ptxas 13.0 computes wrong addresses.
@@ -47,13 +47,6 @@ template <class T> __device__ __forceinline__ void copy_async(T *to, const T *fr
                "n"((int)sizeof(T)), "r"(there ? (int)sizeof(T) : 0)
                : "memory");
 #endif
-}
-
-// Whether there is a shift, for a later turn: where the compiler sees how this is used, it waits for it at once.
-__device__ __forceinline__ unsigned load_flag(const char *from) {
-  unsigned flag;
-  asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(flag) : "l"(from));
-  return flag;
 }
 
 // A point's shift and couplings, as far as its row has them; and the couplings of the next row's point with this row.
@@ -113,14 +106,10 @@ __global__ __launch_bounds__((RowsShape<Kind, star, T>::columns), (RowsShape<Kin
   const PetscInt I_there = c < e_columns && Kind::corrected ? place_on_axis(pass.coarse_e, 0, I_first + c) : -1;
   const PetscInt I_read = PetscMax(I_there, 0), N_e = pass.coarse_e.size[0], N_coarse = pass.coarse_b.size[0];
   const bool     is_coarse_x = writes && !between && I >= 0 && I < N_coarse;
-  const PetscInt segment = i_read[0] / shift_segment, segments = shift_segments(patch);
 
   // the next rows to be copied: of the level, of weights of restriction, and of the coarse correction
   PetscInt j_next = counted_from(patch, 1, first), k_next = j_next,
            J_next = Kind::corrected ? counted_from(pass.coarse_e, 1, level.below(1, first)) : 0;
-  const auto flag_of = [&](PetscInt row) {
-    return load_flag(level.has_shift + (segment + segments * (is_on_axis(patch, 1, row) ? row : 0)));
-  };
   const auto copy_weights = [&](T *to, const T *lower, const T *upper, bool is_between, PetscInt row) {
     const bool     there = is_on_axis(patch, 1, row);
     const PetscInt read = there ? row : 0;
@@ -133,12 +122,12 @@ __global__ __launch_bounds__((RowsShape<Kind, star, T>::columns), (RowsShape<Kin
   const auto e_row = [&](PetscInt J) { return e + ((int)J & (Shape::e_depth - 1)) * width; }; // J may be negative
   // Both begin to copy row n of this walk, which is j_next: the first what set-up has made, the second what the kernels
   // before have.
-  const auto copy_fixed = [&](int n, int slot, PetscInt j_next, unsigned flag) {
+  const auto copy_fixed = [&](int n, int slot, PetscInt j_next) {
     const PetscInt j = first + n;
     const bool     row_there = is_on_axis(patch, 1, j_next), there = in_x && row_there;
     const PetscInt at = column + grown_size * (row_there ? j_next : 0);
     T *const       row = rows + slot * row_size + c + 1;
-    copy_async(row, arrays.shift + at, there && flag != 0);
+    copy_async(row, arrays.shift + at, there);
 #pragma unroll
     for (int a = 0; a < arms; a++) copy_async(row + (a + 1) * width, arrays.arm[a] + at, there);
     if (Kind::corrected)
@@ -183,17 +172,13 @@ __global__ __launch_bounds__((RowsShape<Kind, star, T>::columns), (RowsShape<Kin
   };
 
   if (level.mass) read_mass();
-  PetscInt at_row[ahead + 1];
-  unsigned flags[ahead + 1];
+  PetscInt at_row[ahead];
 #pragma unroll
-  for (int n = 0; n <= ahead; n++) {
+  for (int n = 0; n < ahead; n++) {
     at_row[n] = j_next;
-    flags[n] = flag_of(j_next);
-    if (n < ahead) j_next = counted_up(patch, 1, j_next);
+    copy_fixed(n, n, j_next);
+    j_next = counted_up(patch, 1, j_next);
   }
-  unsigned flag = flags[ahead]; // of row j_next
-#pragma unroll
-  for (int n = 0; n < ahead; n++) copy_fixed(n, n, at_row[n], flags[n]);
   wait_for_kernel_before();
   let_next_kernel_begin();
   LastValues<T, 3>                        u[steps + 1]; // of each step
@@ -217,10 +202,9 @@ __global__ __launch_bounds__((RowsShape<Kind, star, T>::columns), (RowsShape<Kin
     if (level.mass) weigh(now);
     __syncthreads();
     if (n + ahead < count) {
-      copy_fixed(n + ahead, (now + ahead) % depth, j_next, flag);
+      copy_fixed(n + ahead, (now + ahead) % depth, j_next);
       copy_values(n + ahead, (now + ahead) % depth, j_next);
       j_next = counted_up(patch, 1, j_next);
-      flag = flag_of(j_next);
     }
     __pipeline_commit();
 

@@ -27,37 +27,6 @@ template <class T> struct SetWeightsAlongX {
   }
 };
 
-// level.has_shift: whether a segment of a row has a shift that is not zero, a bit for each of some planes
-// [such planes][rows][segments of a row].
-constexpr PetscInt  shift_segment = 32, shift_planes = 8;
-SHELLAC_HD PetscInt shift_segments(const Patch &patch) {
-  return (patch.size[0] + shift_segment - 1) / shift_segment;
-}
-inline Box shift_places(const Patch &patch) {
-  return {{0, 0, 0}, {shift_segments(patch), patch.size[1], (patch.size[2] + shift_planes - 1) / shift_planes}};
-}
-SHELLAC_HD size_t shift_place(const Patch &patch, PetscInt i, PetscInt j, PetscInt k) {
-  return (size_t)(i / shift_segment) +
-         (size_t)shift_segments(patch) * ((size_t)j + (size_t)patch.size[1] * (size_t)(k / shift_planes));
-}
-template <class T> struct FindShifts {
-  VariableLevel<T> level;
-  char            *has_shift;
-
-  SHELLAC_HD void operator()(PetscInt segment, PetscInt j, PetscInt planes) const {
-    const Patch   &patch = level.patch;
-    const PetscInt begin = segment * shift_segment, end = PetscMin(begin + shift_segment, patch.size[0]);
-    unsigned       bits = 0;
-    for (int n = 0; n < shift_planes && planes * shift_planes + n < patch.size[2]; n++) {
-      const PetscInt p[3] = {begin, j, planes * shift_planes + n};
-      const T       *shift = level.rows + SHIFT * (size_t)level.grown.points() + level.grown.index(p);
-      for (PetscInt i = 0; i < end - begin; i++)
-        if (shift[i] != T(0)) bits |= 1u << n;
-    }
-    has_shift[shift_place(patch, begin, j, planes * shift_planes)] = (char)bits;
-  }
-};
-
 // Whether places in a level's arrays are of type PetscInt, in which such passes compute them; 64 bits take several
 // instructions more. Arrays of `grown` are the largest.
 inline bool has_indices_for_rows(const Box &grown) {

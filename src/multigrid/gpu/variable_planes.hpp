@@ -79,11 +79,7 @@ __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
       return unchanging(u + own_at(k));
   };
   const auto of_b = [&](PetscInt k) { return unchanging(b + own_at(k)); };
-  const auto of_shift = [&](PetscInt k) {
-    const PetscInt q = place(k, 0);
-    const unsigned bits = (unsigned char)level.has_shift[shift_place(patch, p[0], p[1], q)];
-    return bits >> (q % shift_planes) & 1 ? unchanging(shift + row_at(k)) : T(0);
-  };
+  const auto of_shift = [&](PetscInt k) { return unchanging(shift + row_at(k)); };
   const R first_omega = level.omega[step + (from_zero ? 1 : 0)], second_omega = level.omega[step + (from_zero ? 2 : 1)];
 
   // In turn k the first step is done in plane k, and the second in plane k - 1. Names say how many planes on a value is.

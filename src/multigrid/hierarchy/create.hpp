@@ -291,7 +291,7 @@ template <class Part> void Hierarchy<Part>::TakeMemory(Hierarchy *from) {
     at.b.take(&its.b), at.x.take(&its.x), at.t.take(&its.t), at.s.take(&its.s), at.b_part.take(&its.b_part);
     at.rows.take_memory(&its.rows), at.weights.take_memory(&its.weights);
     at.restriction.take_memory(&its.restriction), at.mass.take_memory(&its.mass);
-    at.weights_along_x.take_memory(&its.weights_along_x), at.has_shift.take_memory(&its.has_shift);
+    at.weights_along_x.take_memory(&its.weights_along_x);
   }
   points_.take_memory(&from->points_);
   norms_.take(&from->norms_);
@@ -318,7 +318,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Prepare(PetscMemType memor
       PetscCall(array->Get(memory, &values));
     }
     if constexpr (variable)
-      if (l < last() + relaxes() && (takes_rows(at) || takes_row_columns(at))) PetscCall(PrepareRows(l));
+      if (l < last() + relaxes() && takes_rows(at)) PetscCall(PrepareRows(l));
   }
   PetscCall(norms_.Prepare(memory));
   const AxisPoint<R> *points;
@@ -414,7 +414,6 @@ template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
     for (const Mirror<T> *array :
          {&at.rows, &at.weights, &at.restriction, &at.mass, &at.weights_along_x, &at.transposed_rows})
       info.bytes += array->bytes();
-    info.bytes += at.has_shift.bytes();
     if (l == last()) info.bytes += solver_.bytes() + line_.bytes() + last_values_.size() * sizeof(S);
     all.push_back(info);
   }

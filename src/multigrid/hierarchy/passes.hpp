@@ -20,11 +20,9 @@ template <class Part> PetscErrorCode Hierarchy<Part>::PartAt(int l, Part *part) 
     if (at.restriction.size()) PetscCall(at.restriction.Get(memory_, &part->restriction));
     PetscCall(at.mass.Get(memory_, &part->mass));
     if (takes_rows(at)) PetscCall(at.weights_along_x.Get(memory_, &part->weights_along_x));
-    if (takes_rows(at) || takes_row_columns(at)) PetscCall(at.has_shift.Get(memory_, &part->has_shift));
     if (transposed_ && nonsymmetric_) {
       std::swap(part->weights, part->restriction);
       if (at.transposed_rows.size()) PetscCall(at.transposed_rows.Get(memory_, &part->rows));
-      if (part->has_shift) PetscCall(at.transposed_has_shift.Get(memory_, &part->has_shift));
     }
   } else {
     if (transposed_ && !is_symmetric()) reverse_colours(part);
@@ -35,21 +33,16 @@ template <class Part> PetscErrorCode Hierarchy<Part>::PartAt(int l, Part *part) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What passes over rows read besides the coefficients. Where a level follows a change of the matrix, weights stay as
-// they are and shifts may change.
+// What passes over rows read besides the coefficients; it stays where a level follows a change of the matrix.
 template <class Part> PetscErrorCode Hierarchy<Part>::PrepareRows(int l) {
   Level       &at = level(l);
   const Patch &patch = at.patch;
   Part         part;
-  char        *has_shift;
   T           *weights_along_x;
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
-  const Box places = shift_places(patch);
-  PetscCall(at.has_shift.Make(memory_, (size_t)places.points(), &has_shift));
-  PetscCall(for_each_of_box(memory_, places, FindShifts<T>{part, has_shift}));
-  if (!takes_rows(at) || !part.coarsens[0] || at.weights_along_x.size()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!part.coarsens[0] || at.weights_along_x.size()) PetscFunctionReturn(PETSC_SUCCESS);
   const Box all = {{-1, 0, 0}, {patch.size[0], patch.size[1], 1}};
   PetscCall(at.weights_along_x.Make(memory_, (size_t)all.points(), &weights_along_x));
   PetscCall(for_each_of_box(memory_, all, SetWeightsAlongX<T>{part, weights_along_x}));

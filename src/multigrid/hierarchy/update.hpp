@@ -265,7 +265,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
   for (int l = 0; l < last(); l++) {
     set_omega(level(l), high[l]);
     level(l).transposed_rows.change().clear();
-    level(l).transposed_has_shift.change().clear();
   }
 
   CouplingArrays rows;

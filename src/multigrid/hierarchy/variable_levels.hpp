@@ -264,7 +264,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetTransposedRows(int l) {
   if constexpr (variable) {
     Level             &at = level(l);
     const PetscMemType memory = at.whole ? memory_ : PETSC_MEMTYPE_HOST;
-    Part               part = at.part;
+    const Part        &part = at.part;
     if (!at.transposed_rows.size()) {
       Halo           halo; // of PETSc's numbers, on the host
       CouplingArrays rows, transposed;
@@ -289,13 +289,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetTransposedRows(int l) {
       PetscCall(derive_rows(memory, at.patch, rows, DerivedRows::all_of_transpose, transposed));
       PetscCall(at.transposed_rows.MakeZero(memory, n, &to));
       PetscCall(for_each_run(memory, all, point::Convert<S, T>{all, transposed.values, to}));
-    }
-    PetscCall(at.transposed_rows.Get(memory_, &part.rows));
-    if (at.has_shift.size() && !at.transposed_has_shift.size()) {
-      const Box places = shift_places(at.patch);
-      char     *has_shift;
-      PetscCall(at.transposed_has_shift.Make(memory_, (size_t)places.points(), &has_shift));
-      PetscCall(for_each_of_box(memory_, places, FindShifts<T>{part, has_shift}));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
