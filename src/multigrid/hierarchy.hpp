@@ -188,7 +188,7 @@ private:
     if (nonsymmetric_) return 1;
     const int in_planes = zero ? RowPlanes<true>::steps : RowPlanes<false>::steps;
     if (takes_row_planes(at) && left >= in_planes) return in_planes;
-    return left > 1 && (takes_sweeps(at) || (zero && takes_row_columns(at))) ? 2 : 1;
+    return left > 1 && takes_sweeps(at) ? 2 : 1;
   }
   // Whether all steps with constant coefficients are one pass on a GPU.
   bool takes_fused(const Level &at) const {

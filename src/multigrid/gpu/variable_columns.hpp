@@ -48,7 +48,7 @@ template <> SHELLAC_HD double inverse_of(double diagonal) {
 }
 #endif
 
-enum class Does { smooth, smooth_zero_twice, residual }; // from a guess; two steps from the guess zero; b - A u
+enum class Does { smooth, residual }; // from a guess; b - A u
 
 // symmetric: of the couplings of two points only one is read, that of the point before. With a star, diagonals are
 // added up again. Arrays begin where the host has added up, and places in them are of type PetscInt, see
@@ -62,15 +62,15 @@ template <Does does, bool star, bool symmetric, class T> struct Step {
   SHELLAC_HD static constexpr int upper(int pair) { return !star ? 14 + pair : pair == 0 ? 14 : pair == 1 ? 16 : 22; }
 
   VariableLevel<T> level;
-  R                omega, omega_of_first; // the latter: of the first of two steps
-  PetscInt         points;                // of a thread
+  R                omega;
+  PetscInt         points; // of a thread
   const T         *u;
   const T         *b;
   T               *out;
   const T         *to_upper[pairs], *to_lower[pairs];
 
-  Step(const VariableLevel<T> &of, R weight, R first_weight, PetscInt many, const T *from, const T *right, T *to)
-      : level(of), omega(weight), omega_of_first(first_weight), points(many), u(from), b(right), out(to) {
+  Step(const VariableLevel<T> &of, R weight, PetscInt many, const T *from, const T *right, T *to)
+      : level(of), omega(weight), points(many), u(from), b(right), out(to) {
     const T *couplings = of.rows + FIRST_COUPLING * (size_t)of.grown.points();
     for (int n = 0; n < pairs; n++) {
       to_upper[n] = couplings + (size_t)(star ? 2 * n + 1 : 13 + n) * (size_t)of.grown.points();
@@ -89,27 +89,19 @@ template <Does does, bool star, bool symmetric, class T> struct Step {
     PetscInt       row = (PetscInt)level.grown.index(p), at = (PetscInt)patch.index(i, j, first);
     T              values[3][9]; // of the planes before, at and after the point
     const auto     is_read = [](int m) { return !star || m == 4 || m % 2; };
-    const auto     load = [&](int to, PetscInt step, PetscInt row_step) {
+    const auto     load = [&](int to, PetscInt step) {
       SHELLAC_UNROLL_ALL
-      for (int m = 0; m < 9; m++) {
-        if (!is_read(m)) continue;
-        const PetscInt there = at + step + x.value[m % 3] + y.value[m / 3];
-        if constexpr (does == Does::smooth_zero_twice)
-          values[to][m] = omega_of_first * unchanging(inverse + (row + row_step + x.row[m % 3] + y.row[m / 3])) *
-                          unchanging(b + there);
-        else
-          values[to][m] = unchanging(u + there);
-      }
+      for (int m = 0; m < 9; m++)
+        if (is_read(m)) values[to][m] = unchanging(u + (at + step + x.value[m % 3] + y.value[m / 3]));
     };
-    const Steps start = steps_along(level, 2, first);
-    load(0, start.value[0], start.row[0]);
-    load(1, 0, 0);
+    load(0, steps_along(level, 2, first).value[0]);
+    load(1, 0);
 #if defined(__CUDA_ARCH__)
 #pragma unroll(star ? 4 : 1)
 #endif
     for (PetscInt k = first; k < end; k++) {
       const Steps z = steps_along(level, 2, k);
-      load(2, z.value[2], z.row[2]);
+      load(2, z.value[2]);
       const T own_shift = unchanging(shift + row), center = values[1][4];
       T       r = residual_of(unchanging(b + at), own_shift, center), diagonal = own_shift;
       SHELLAC_UNROLL_ALL

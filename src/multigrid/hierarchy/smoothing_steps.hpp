@@ -7,7 +7,7 @@
 
 namespace shellac {
 
-// A pass of variable_column::Step, where takes_row_columns(); step: the last one of it.
+// A pass of variable_column::Step, where takes_row_columns().
 template <class Part>
 template <variable_column::Does does>
 PetscErrorCode Hierarchy<Part>::StepOverRows(int l, const Part &part, int step, const T *u, T *out) {
@@ -17,9 +17,7 @@ PetscErrorCode Hierarchy<Part>::StepOverRows(int l, const Part &part, int step, 
   const PetscInt            points = points_of_columns(part.patch);
   const auto                run = [&](auto star, auto symmetric) {
     using Step = variable_column::Step<does, decltype(star)::value, decltype(symmetric)::value, T>;
-    const R before = step ? part.omega[step - 1] : R(0);
-    return run_over_columns(column::threads(part.patch, points),
-                                           Step(part, part.omega[step], before, points, u, b_at(l), out));
+    return run_over_columns(column::threads(part.patch, points), Step(part, part.omega[step], points, u, b_at(l), out));
   };
 
   PetscFunctionBegin;
@@ -80,7 +78,6 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if constexpr (variable) {
-    using variable_column::Does;
 #if SHELLAC_CUDA
     if constexpr (std::is_floating_point<T>::value)
       if (takes_row_planes(at) && steps > (u ? 1 : 2)) {
@@ -88,9 +85,8 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
         PetscFunctionReturn(PETSC_SUCCESS);
       }
 #endif
-    if (takes_row_columns(at) && (u || steps > 1)) {
-      PetscCall(u ? StepOverRows<Does::smooth>(l, part, n, u, out)
-                  : StepOverRows<Does::smooth_zero_twice>(l, part, n + 1, nullptr, out));
+    if (takes_row_columns(at) && u) {
+      PetscCall(StepOverRows<variable_column::Does::smooth>(l, part, n, u, out));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   } else {
