@@ -7,7 +7,6 @@
 #include "multigrid/gpu/columns.hpp"
 #include "multigrid/gpu/restrict_residual.hpp"
 #include "multigrid/gpu/sweep_pairs.hpp"
-#include "multigrid/gpu/sweeps.hpp"
 #include "multigrid/gpu/variable_columns.hpp"
 #include "multigrid/gpu/variable_planes.hpp"
 #include "multigrid/graphs.hpp"
@@ -185,10 +184,8 @@ private:
   }
   // Steps of the next pass, from the guess zero or another, where so many are left.
   int steps_of_pass(const Level &at, bool zero, int left) const {
-    if (nonsymmetric_) return 1;
     const int in_planes = zero ? RowPlanes<true>::steps : RowPlanes<false>::steps;
-    if (takes_row_planes(at) && left >= in_planes) return in_planes;
-    return left > 1 && takes_sweeps(at) ? 2 : 1;
+    return takes_row_planes(at) && left >= in_planes ? in_planes : 1;
   }
   // Whether all steps with constant coefficients are one pass on a GPU.
   bool takes_fused(const Level &at) const {
@@ -202,19 +199,18 @@ private:
   bool takes_columns(const Level &at) const {
     return !variable && PetscMemTypeDevice(memory_) && column::fits(at.patch);
   }
-  // Whether both colours take one pass.
-  bool takes_sweeps(const Level &at) const {
-    if constexpr (!variable) return at.part.red_black && options_.fused && takes_columns(at);
+  // Whether red-black steps take passes of one or two, of both colours.
+  bool takes_pairs(const Level &at) const {
+#if SHELLAC_CUDA
+    if constexpr (!variable) return at.part.red_black && options_.fused && takes_columns(at) && can_sweep_pairs<T>();
+#endif
+    (void)at;
     return false;
   }
 #if SHELLAC_CUDA
   // f(steps), those of a fused pass
   template <class Function> static PetscErrorCode with_steps(const Level &at, const Function &f) {
     return at.part.steps == 2 ? f(std::integral_constant<int, 2>()) : f(std::integral_constant<int, 3>());
-  }
-  // Whether two steps of both colours take one pass, and the coarse grid's correction with them.
-  bool takes_pairs(const Level &at) const {
-    return at.patch.all().points() >= points_in_pairs && takes_sweeps(at) && can_sweep_pairs(at.part);
   }
 #endif
   // Whether a residual and its restriction take one pass; on small levels two short ones are faster.
@@ -226,7 +222,7 @@ private:
   // before it): the cycle before ended with such steps. The first pass of a cycle then computes the residual and its
   // norm.
   bool turns() const {
-    return options_.full && last() > 0 && !parts_ && !below_ && std::is_same<T, S>::value && takes_sweeps(level(0));
+    return options_.full && last() > 0 && !parts_ && !below_ && std::is_same<T, S>::value && takes_pairs(level(0));
   }
   // Whether a cycle is, where the operator is.
   bool is_symmetric() const {

@@ -1,7 +1,7 @@
 #pragma once
 // The residual of a row and a smoothing step, which all passes call: at points, over rows on the host, and on GPUs.
 
-#include "device/launch.hpp"
+#include "multigrid/scalars.hpp"
 
 namespace shellac {
 
@@ -29,6 +29,20 @@ SHELLAC_HD T add_fluxes(T r, T center, K coupling, T neighbour, More... more) {
 template <class T, class... Pairs> SHELLAC_HD T residual_of(T f, T shift, T center, Pairs... pairs) {
   return add_fluxes(f - shift * center, center, pairs...);
 }
+
+// The inverse of a diagonal entry, or zero. On a GPU by Newton's method, since divisions have branches, and loads of
+// the next point do not begin before them.
+template <class T> SHELLAC_HD T inverse_of(T diagonal) {
+  return diagonal == T(0) ? T(0) : typename RealOf<T>::type(1) / diagonal;
+}
+#if defined(__CUDA_ARCH__)
+template <> SHELLAC_HD double inverse_of(double diagonal) {
+  double inverse;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(diagonal)); // to 20 bits
+  for (int n = 0; n < 2; n++) inverse = fma(inverse, fma(-diagonal, inverse, 1.), inverse);
+  return diagonal == 0 ? 0 : inverse;
+}
+#endif
 
 // A step of weighted Jacobi, u + ω D^-1 (f - A u); scale: ω D^-1. Those of one colour, and of point blocks, are the same.
 template <class T, class Scale> SHELLAC_HD T jacobi_step(T u, Scale scale, T residual) {

@@ -1,8 +1,8 @@
 #pragma once
-// The right-hand side of the next level, b - A u restricted, in one pass on a GPU in three dimensions, where the operator is
-// a sum over the axes, and each axis is coarsened. As in sweeps.hpp a warp has a row of 64 columns, two a lane, and a block
-// of warps walks along the third axis. A lane's second column is of coarse points. Each plane's residual is restricted along
-// the first axis, one plane later along the second, and added up along the third.
+// The right-hand side of the next level, b - A u restricted, in one pass on a GPU in three dimensions, where the operator
+// is a sum over the axes, and each axis is coarsened. A warp has a row of 64 columns, two a lane, and a block of warps
+// walks along the third axis. A lane's second column is of coarse points. Each plane's residual is restricted along the
+// first axis, one plane later along the second, and added up along the third.
 
 #include "device/chain.hpp"
 #include "device/warp.hpp"

@@ -1,6 +1,7 @@
 #pragma once
-// Red-black steps in three dimensions on a GPU, one or two in one pass, where all rows of a level are the same star: so they
-// are if the axes are uniform and values beyond their ends are zero. The pass can add the coarse grid's correction first.
+// Red-black steps in three dimensions on a GPU, one or two in one pass, where the operator is a sum over the axes. Where each
+// axis is coarsened, the pass can add the coarse grid's correction first. Rows are often all alike: so they are if the axes
+// are uniform and values beyond their ends are zero. Others are put together from the axes' coefficients.
 //
 // A block has a tile of columns and rows, and walks along the third axis; each half-step follows one plane behind the one
 // before. A thread has one column and pairs of rows. In each turn all half-steps change the same row of a pair, which is
@@ -18,51 +19,53 @@
 
 namespace shellac {
 
-constexpr PetscInt64 points_in_pairs = 1000000; // of a level that takes such passes, at least
-
 struct PairPlan {
   int tiles[3], planes; // planes: that a tile writes
 
   PetscInt64 count() const { return (PetscInt64)tiles[0] * tiles[1] * tiles[2]; }
 };
 
-template <class T> struct StarSteps {
+template <class T> struct PairSteps {
   using R = typename RealOf<T>::type;
   SeparableLevel<T> level;
   Patch             coarse;
-  T                 center;
+  T                 center; // of rows that are alike, as the next two
   R                 arm[3][2];
   T                 factor[4]; // of the half-steps: weight / diagonal
+  R                 omega[4];  // weight
 };
 
-// stages: half-steps
-template <class T_, int stages_> struct PairShape {
+// stages: half-steps; alike: all rows are the same star
+template <class T_, int stages_, bool alike_> struct PairShape {
   using T = T_;
-  static constexpr int stages = stages_, reach = stages;
-  static constexpr int columns = sizeof(T) > 8 ? 32 : 64, rows = stages == 2 && sizeof(T) <= 8 ? 48 : 32;
-  static constexpr int pairs = 2, threads = columns * rows / (2 * pairs);
+  static constexpr bool alike = alike_;
+  static constexpr int  stages = stages_, reach = stages;
+  static constexpr int  columns = sizeof(T) > 8 ? 32 : 64, rows = alike && stages == 2 && sizeof(T) <= 8 ? 48 : 32;
+  static constexpr int  pairs = 2, threads = columns * rows / (2 * pairs);
   // in shared memory: the planes that half-steps change, the next one and the one that comes
   static constexpr int    ring = stages + 2, ring_b = stages + 1;
   static constexpr int    pitch = columns + 2, plane = pitch * (rows + 2), plane_b = columns * rows;
   static constexpr size_t b_at = ring * plane * sizeof(T), weights_at = b_at + ring_b * plane_b * sizeof(T);
-  static constexpr size_t bytes = weights_at + 2 * rows * sizeof(typename RealOf<T>::type);
+  static constexpr size_t bytes = weights_at + 4 * rows * sizeof(typename RealOf<T>::type);
 };
 
 // out = the half-steps from u (null: zero) + the interpolation of e (null: none). out is another array than u.
 template <class Shape, bool from_zero, bool corrected>
 __global__ void __launch_bounds__(Shape::threads, 1)
-    sweep_pairs(const __grid_constant__ StarSteps<typename Shape::T> a, const __grid_constant__ PairPlan plan,
+    sweep_pairs(const __grid_constant__ PairSteps<typename Shape::T> a, const __grid_constant__ PairPlan plan,
                 const typename Shape::T *u, const typename Shape::T *b, const typename Shape::T *e,
                 typename Shape::T *out) {
   using T = typename Shape::T;
   using R = typename RealOf<T>::type;
   constexpr int             P = Shape::pairs, W = Shape::columns, H = Shape::rows, pitch = Shape::pitch;
   constexpr int             stages = Shape::stages, reach = Shape::reach;
+  constexpr bool            alike = Shape::alike;
   extern __shared__ double2 memory[];
   char *const               shared = reinterpret_cast<char *>(memory);
   T *const                  X = reinterpret_cast<T *>(shared);
   T *const                  F = reinterpret_cast<T *>(shared + Shape::b_at);
-  R *const weights_y = reinterpret_cast<R *>(shared + Shape::weights_at); // of interpolation: [row][lower, upper]
+  // [row][lower, upper]: weights of interpolation, and couplings
+  R *const weights_y = reinterpret_cast<R *>(shared + Shape::weights_at), *const arms_y = weights_y + 2 * H;
 
   const int       thread = threadIdx.x, l = thread % W, r0 = thread / W * 2 * P;
   const Patch    &patch = a.level.patch, &coarse = a.coarse;
@@ -77,13 +80,27 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   for (int n = thread; n < Shape::ring_b * Shape::plane_b; n += Shape::threads) F[n] = T(0);
   for (int n = thread; corrected && n < 2 * H; n += Shape::threads)
     weights_y[n] = y0 + n / 2 < ny ? a.level.axis[1][y0 + n / 2].prolong[n % 2] : R(0);
-  // a bit for each of the thread's rows: its points are on the grid; they are this tile's
-  unsigned mine = 0, writes = 0;
+  // of this column, and the planes that change
+  R   west = a.arm[0][LOWER], east = a.arm[0][UPPER];
+  int lowest = 0, end = nz;
+  if constexpr (!alike) {
+    const AxisPoint<R> &x = a.level.axis[0][min(i, nx - 1)];
+    west = -x.lower, east = -x.upper;
+    if (a.level.axis[2][0].in == 0) lowest++;
+    if (a.level.axis[2][nz - 1].in == 0) end--;
+    for (int n = thread; n < H; n += Shape::threads) {
+      const AxisPoint<R> &y = a.level.axis[1][min(y0 + n, ny - 1)];
+      arms_y[2 * n + LOWER] = -y.lower, arms_y[2 * n + UPPER] = -y.upper;
+    }
+  }
+  // a bit for each of the thread's rows: its points are on the grid; they change, where rows differ; they are this tile's
+  unsigned mine = 0, changes = 0, writes = 0;
 #pragma unroll
   for (int n = 0; n < 2 * P; n++) {
     const int r = r0 + n;
     if (i >= nx || j + n >= ny) continue;
     mine |= 1u << n;
+    if (!alike && a.level.axis[0][i].in * a.level.axis[1][j + n].in != 0) changes |= 1u << n;
     if ((tx == 0 || l >= reach) && (tx + 1 == plan.tiles[0] || l < W - reach) && (ty == 0 || r >= reach) &&
         (ty + 1 == plan.tiles[1] || r < H - reach))
       writes |= 1u << n;
@@ -194,21 +211,30 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     fetch(m + 2);
     // from a row that changes to the one that is no part of the pair
     const int at_first = column + first * pitch, outer = first ? pitch : -pitch, at_b = column_b + first * W;
-    const R   arm_outer = a.arm[1][first], arm_partner = a.arm[1][1 - first];
 #pragma unroll
     for (int p = 0; p < P; p++) {
       const int n = at_first + 2 * p * pitch;
+      const R  *arm_y = alike ? a.arm[1] : arms_y + 2 * (r0 + 2 * p + first);
+      const R   to_outer = arm_y[first], to_partner = arm_y[1 - first];
       const T   next = now[1][n];
       T         upper = next, v = now[2][n], fresh[stages];
 #pragma unroll
       for (int s = 0; s < stages; s++) {
         T *const row = now[2 + s] + n;
-        T        sum = a.center * v;
-        sum += a.arm[0][LOWER] * row[-1] + a.arm[0][UPPER] * row[1];
-        sum += arm_outer * row[outer] + arm_partner * other[p][s];
-        sum += a.arm[2][LOWER] * here[p][s] + a.arm[2][UPPER] * upper;
-        const T    value = jacobi_step(v, a.factor[s], T(now_b[1 + s][at_b + 2 * p * W]) - sum);
-        const bool in = (mine >> first >> 2 * p & 1) && m - s >= 0 && m - s < nz;
+        R        below = a.arm[2][LOWER], above = a.arm[2][UPPER];
+        T        center = a.center, factor = a.factor[s];
+        if constexpr (!alike) {
+          const AxisPoint<R> &z = a.level.axis[2][m - s];
+          below = -unchanging(&z.lower), above = -unchanging(&z.upper);
+          center = a.level.sigma - (west + east + (to_outer + to_partner) + (below + above));
+          factor = a.omega[s] * inverse_of(center);
+        }
+        T sum = center * v;
+        sum += west * row[-1] + east * row[1];
+        sum += to_outer * row[outer] + to_partner * other[p][s];
+        sum += below * here[p][s] + above * upper;
+        const T    value = jacobi_step(v, factor, now_b[1 + s][at_b + 2 * p * W] - sum);
+        const bool in = ((alike ? mine : changes) >> first >> 2 * p & 1) && m - s >= lowest && m - s < end;
         fresh[s] = in ? value : v;
         if (in && s + 1 < stages) row[0] = value;
         upper = fresh[s];
@@ -256,15 +282,13 @@ template <class Shape> PairPlan plan_pairs(const Patch &patch) {
   return plan;
 }
 
-// Whether the rows of a level are a star, each axis is coarsened, and the GPU has the shared memory for passes of two steps.
-template <class T> bool can_sweep_pairs(const SeparableLevel<T> &level) {
-  bool can = coarsens_all(level) && most_shared_memory() >= PairShape<T, 4>::bytes;
-  for (const bool alike : level.alike) can = can && alike;
-  return can;
+// Whether the GPU has the shared memory for passes of two steps.
+template <class T> bool can_sweep_pairs() {
+  return most_shared_memory() >= PairShape<T, 4, true>::bytes;
 }
 
 template <class Shape, bool from_zero, bool corrected>
-PetscErrorCode launch_sweep_pairs(const StarSteps<typename Shape::T> &steps, const typename Shape::T *u,
+PetscErrorCode launch_sweep_pairs(const PairSteps<typename Shape::T> &steps, const typename Shape::T *u,
                                   const typename Shape::T *b, const typename Shape::T *e, typename Shape::T *out) {
   constexpr auto kernel = sweep_pairs<Shape, from_zero, corrected>;
   const PairPlan plan = plan_pairs<Shape>(steps.level.patch);
@@ -279,8 +303,14 @@ PetscErrorCode launch_sweep_pairs(const StarSteps<typename Shape::T> &steps, con
 template <int stages, class T>
 PetscErrorCode run_sweep_pairs(const SeparableLevel<T> &level, const Patch &coarse, int n, const T *u, const T *b,
                                const T *e, T *out) {
-  using Shape = PairShape<T, stages>;
-  StarSteps<T> steps = {};
+  PairSteps<T> steps = {};
+  const auto   run = [&](auto alike) {
+    using Shape = PairShape<T, stages, decltype(alike)::value>;
+    return u && e ? launch_sweep_pairs<Shape, false, true>(steps, u, b, e, out)
+             : u    ? launch_sweep_pairs<Shape, false, false>(steps, u, b, e, out)
+             : e    ? launch_sweep_pairs<Shape, true, true>(steps, u, b, e, out)
+                    : launch_sweep_pairs<Shape, true, false>(steps, u, b, e, out);
+  };
 
   PetscFunctionBegin;
   steps.level = level;
@@ -291,15 +321,11 @@ PetscErrorCode run_sweep_pairs(const SeparableLevel<T> &level, const Patch &coar
     steps.center += typical.lower + typical.upper;
     steps.arm[a][LOWER] = -typical.lower, steps.arm[a][UPPER] = -typical.upper;
   }
-  for (int s = 0; s < stages; s++) steps.factor[s] = level.omega[(2 * n + s) % level.steps] / steps.center;
-  if (u && e)
-    PetscCall((launch_sweep_pairs<Shape, false, true>(steps, u, b, e, out)));
-  else if (u)
-    PetscCall((launch_sweep_pairs<Shape, false, false>(steps, u, b, e, out)));
-  else if (e)
-    PetscCall((launch_sweep_pairs<Shape, true, true>(steps, u, b, e, out)));
-  else
-    PetscCall((launch_sweep_pairs<Shape, true, false>(steps, u, b, e, out)));
+  for (int s = 0; s < stages; s++) {
+    steps.omega[s] = level.omega[(2 * n + s) % level.steps];
+    steps.factor[s] = steps.omega[s] / steps.center;
+  }
+  PetscCall(level.alike[0] && level.alike[1] && level.alike[2] ? run(std::true_type()) : run(std::false_type()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

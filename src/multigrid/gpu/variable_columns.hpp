@@ -34,20 +34,6 @@ template <class T> SHELLAC_HD Steps steps_along(const VariableLevel<T> &level, i
           {first && around ? last * row : -row, 0, ends && around ? -last * row : row}};
 }
 
-// The inverse of a diagonal entry, or zero. On a GPU by Newton's method, since divisions have branches, and loads of
-// the next point do not begin before them.
-template <class T> SHELLAC_HD T inverse_of(T diagonal) {
-  return diagonal == T(0) ? T(0) : typename RealOf<T>::type(1) / diagonal;
-}
-#if defined(__CUDA_ARCH__)
-template <> SHELLAC_HD double inverse_of(double diagonal) {
-  double inverse;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(diagonal)); // to 20 bits
-  for (int n = 0; n < 2; n++) inverse = fma(inverse, fma(-diagonal, inverse, 1.), inverse);
-  return diagonal == 0 ? 0 : inverse;
-}
-#endif
-
 enum class Does { smooth, residual }; // from a guess; b - A u
 
 // symmetric: of the couplings of two points only one is read, that of the point before. With a star, diagonals are

@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
             shift_new = of_shift(k + 1);
     const T *const at = all_u + now + mine, *const e = all_east + now + mine, *const n = all_north + now + mine;
     const T        diagonal = shift_here + (e[0] + e[-1] + (n[0] + n[-width]) + (top_here + top_before));
-    const T        own_inverse = variable_column::inverse_of(diagonal);
+    const T        own_inverse = inverse_of(diagonal);
     const T        r = residual_of(b_here, shift_here, u_here, e[0], at[1], e[-1], at[-1], n[0], at[width], n[-width],
                                    at[-width], top_here, u_1, top_before, u_before);
     const T        v = jacobi_step(u_here, first_omega * own_inverse, r);

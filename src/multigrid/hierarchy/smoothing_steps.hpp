@@ -91,12 +91,6 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
     }
   } else {
     using column::Does;
-#if SHELLAC_CUDA
-    if (takes_sweeps(at)) {
-      PetscCall(run_sweep(part, n % part.steps / 2, u, b, out));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-#endif
     if (takes_columns(at) && !part.red_black) {
       const auto run = [&](auto does) {
         return over_columns(at.patch, [&](auto points) {
@@ -124,6 +118,12 @@ PetscErrorCode Hierarchy<Part>::Smooth(int l, T *from, bool corrected, bool upwa
   PetscCall(PartAt(l, &part));
   if (upward) begin_upward(&part);
   const int times = upward != transposed_ && l == 0 && turned_ ? 2 : 1; // those of the other way, too
+  if (corrected && !(takes_pairs(at) && coarsens_all(part))) {
+    T *const u = from ? from : room;
+    PetscCall(Correct(l, from, u));
+    from = u;
+    corrected = false;
+  }
 #if SHELLAC_CUDA
   if constexpr (!variable)
     if (takes_pairs(at)) {
@@ -131,11 +131,6 @@ PetscErrorCode Hierarchy<Part>::Smooth(int l, T *from, bool corrected, bool upwa
       PetscFunctionReturn(PETSC_SUCCESS);
     }
 #endif
-  if (corrected) {
-    T *const u = from ? from : room;
-    PetscCall(Correct(l, from, u));
-    from = u;
-  }
   const int total = times * part.steps;
   int       passes = 0;
   for (int n = 0; n < total; passes++) n += steps_of_pass(at, !from && n == 0, total - n);
