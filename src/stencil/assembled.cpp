@@ -40,23 +40,14 @@ struct AijParts {
     count = distributed ? 2 : 1;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Open() {
+  PetscErrorCode Access(bool open) { // opens their arrays, or closes them
     PetscFunctionBegin;
     for (int p = 0; p < count; p++) {
       PetscInt  rows;
       PetscBool done;
-      PetscCall(MatGetRowIJ(part[p], 0, PETSC_FALSE, PETSC_FALSE, &rows, &begin[p], &column[p], &done));
-      PetscCall(MatSeqAIJGetArrayWrite(part[p], &value[p]));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode Close() {
-    PetscFunctionBegin;
-    for (int p = 0; p < count; p++) {
-      PetscInt  rows;
-      PetscBool done;
-      PetscCall(MatSeqAIJRestoreArrayWrite(part[p], &value[p]));
-      PetscCall(MatRestoreRowIJ(part[p], 0, PETSC_FALSE, PETSC_FALSE, &rows, &begin[p], &column[p], &done));
+      PetscCall((open ? MatGetRowIJ : MatRestoreRowIJ)(part[p], 0, PETSC_FALSE, PETSC_FALSE, &rows, &begin[p],
+                                                       &column[p], &done));
+      PetscCall((open ? MatSeqAIJGetArrayWrite : MatSeqAIJRestoreArrayWrite)(part[p], &value[p]));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -105,7 +96,7 @@ static PetscErrorCode fill(Mat A, Mat B, bool *fits) {
   PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatGetOwnershipRange(A, &first, &last));
   PetscCall(to.Find(B));
-  PetscCall(to.Open());
+  PetscCall(to.Access(true));
   PetscCall(rows.Begin(context, context->op.get()));
   rows.ForAll([&](const GlobalRow &r) {
     PetscInt lo, hi;
@@ -119,7 +110,7 @@ static PetscErrorCode fill(Mat A, Mat B, bool *fits) {
     row++;
   });
   PetscCall(rows.End());
-  PetscCall(to.Close());
+  PetscCall(to.Access(false));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, context->grid.comm));
   *fits = all;
   if (*fits) {

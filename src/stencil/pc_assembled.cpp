@@ -97,19 +97,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
 }
 
 PetscErrorCode destroy(PC pc) { // or before it gets another type
-  PetscFunctionBegin;
-  PetscCall(PetscObjectCompose((PetscObject)pc, context_name, NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCAssembledGetPC_C", NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode get_inner(PC pc, PC *inner) {
-  AssembledPC *context;
-
-  PetscFunctionBegin;
-  PetscCall(get_context(pc, &context));
-  *inner = context->inner;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscObjectCompose((PetscObject)pc, context_name, NULL);
 }
 
 } // namespace
@@ -128,7 +116,6 @@ PetscErrorCode PCCreate_Assembled(PC pc) {
   PetscCall(PCShellSetApply(pc, apply<PCApply>));
   PetscCall(PCShellSetApplyTranspose(pc, apply<PCApplyTranspose>));
   PetscCall(PCShellSetView(pc, view));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCAssembledGetPC_C", get_inner));
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCASSEMBLED));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -136,15 +123,15 @@ PetscErrorCode PCCreate_Assembled(PC pc) {
 } // namespace shellac
 
 PetscErrorCode PCAssembledGetPC(PC pc, PC *inner) {
-  PetscErrorCode (*get)(PC, PC *) = NULL;
+  shellac::AssembledPC *context;
 
   PetscFunctionBegin;
   PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the preconditioner is null; create it first");
-  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCAssembledGetPC_C", &get));
-  SHELLAC_CHECK_ALL(get && inner, PetscObjectComm((PetscObject)pc), get ? PETSC_ERR_ARG_NULL : PETSC_ERR_ARG_WRONG,
-                    "%s",
-                    get ? "the place for the inner preconditioner is null; give the address of a PC"
-                        : "the preconditioner is not of type assembled; call PCSetType(pc, PCASSEMBLED) first");
-  PetscCall((*get)(pc, inner));
+  PetscCall(shellac::get_context(pc, &context));
+  SHELLAC_CHECK_ALL(context && inner, PetscObjectComm((PetscObject)pc),
+                    context ? PETSC_ERR_ARG_NULL : PETSC_ERR_ARG_WRONG, "%s",
+                    context ? "the place for the inner preconditioner is null; give the address of a PC"
+                            : "the preconditioner is not of type assembled; call PCSetType(pc, PCASSEMBLED) first");
+  *inner = context->inner;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
