@@ -87,39 +87,28 @@ static PetscErrorCode conjugate(Mat A) {
 }
 #endif
 
-// Whether a row has an entry outside the stencil, zeros apart; *entry: the first.
-static bool leaves_stencil(const CapturedMat &context, PetscInt row, PetscInt n, const PetscInt columns[],
-                           const PetscScalar values[], GlobalEntry *entry) {
-  PetscInt p[3], q[3], r, c;
-  (void)context.grid.find_row(row, p, &r);
-  for (PetscInt e = 0; e < n; e++) {
-    if (values[e] == PetscScalar(0)) continue;
-    (void)context.grid.find_row(columns[e], q, &c);
-    const PetscInt step[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
-    *entry = {row, columns[e], 0, ADD_VALUES};
-    if (context.arms->find(step) < 0) return true;
-  }
-  return false;
-}
-
-// Before anything changes: an error for entries of X outside Y's stencil, where Y drops none and cannot become an AIJ.
-static PetscErrorCode check_within_stencil(const CapturedMat &y, Mat X) {
+// Before anything changes: an error for entries of X outside Y's stencil, zeros apart, where Y drops none and cannot become
+// an AIJ.
+static PetscErrorCode check_within_stencil(CapturedMat *y, Mat X) {
   PetscInt    first, last;
   GlobalEntry entry;
   bool        outside = false, any;
 
   PetscFunctionBegin;
-  if (y.drop_outside || y.fallback == MAT_STENCILSHELL_FALLBACK_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
+  if (y->drop_outside || y->fallback == MAT_STENCILSHELL_FALLBACK_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(X, &first, &last));
   for (PetscInt row = first; row < last && !outside; row++) {
     PetscInt           n;
     const PetscInt    *columns;
     const PetscScalar *values;
     PetscCall(MatGetRow(X, row, &n, &columns, &values));
-    outside = leaves_stencil(y, row, n, columns, values, &entry);
+    for (PetscInt e = 0; e < n && !outside; e++) {
+      entry = {row, columns[e], 0, ADD_VALUES};
+      outside = values[e] != PetscScalar(0) && y->places.slot(row, columns[e]) == Places::outside;
+    }
     PetscCall(MatRestoreRow(X, row, &n, &columns, &values));
   }
-  PetscCall(MatCapturedCheckOutside(y, outside ? &entry : NULL, &any));
+  PetscCall(MatCapturedCheckOutside(*y, outside ? &entry : NULL, &any));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,7 +130,7 @@ static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(y->check_can_add(Y, X));
-  PetscCall(check_within_stencil(*y, X));
+  PetscCall(check_within_stencil(y, X));
   PetscCall(MatGetOwnershipRange(X, &first, &last));
   for (PetscInt row = first; row < last; row++) {
     PetscInt                 n;

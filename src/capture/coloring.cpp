@@ -99,36 +99,21 @@ static Box ghosted_points(const CapturedMat &context) {
 // The colours of the values of the DMDA's local vectors; -1 where there is no column, or none that is met.
 static PetscErrorCode get_local_colours(CapturedMat *context, const ISColoringValue given[], bool local,
                                         std::vector<PetscInt> *colours) {
-  const Patch    patch = context->grid.owned_patch();
-  const Box      points = ghosted_points(*context);
-  const PetscInt dof = patch.dof;
+  const Patch              patch = context->grid.owned_patch();
+  std::vector<PetscScalar> own; // each more by one, as values that can be exchanged; 0 where there is none
+  Field<PetscScalar>       field = {};
 
   PetscFunctionBegin;
-  colours->assign((size_t)(points.points() * dof), -1);
-  const auto at = [&](const PetscInt q[3], PetscInt c) -> PetscInt & {
-    return (*colours)[points.index(q) * (size_t)dof + (size_t)c];
-  };
-  if (local) {
-    for_each_on_host(points, [&](PetscInt i, PetscInt j, PetscInt k) {
-      const PetscInt q[3] = {i, j, k};
-      for (PetscInt c = 0; c < dof && patch.in_domain(q); c++)
-        at(q, c) = (PetscInt)given[points.index(q) * (size_t)dof + (size_t)c];
-    });
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  std::vector<PetscScalar> own(given, given + patch.all().points() * dof); // as values that can be exchanged
-  PetscCall(context->halo.Begin(own.data(), PETSC_MEMTYPE_HOST));
-  PetscCall(context->halo.End());
-  const Field<PetscScalar> field = context->halo.field();
-  for (int d = 0; d < Direction::count; d++) {
-    const Direction to = Direction::at(d);
-    const bool      mine = d == Direction{{0, 0, 0}}.index();
-    if (mine || field.halo[d])
-      for_each_on_host(mine ? patch.all() : patch.beyond_patch(to), [&](PetscInt i, PetscInt j, PetscInt k) {
-        const PetscInt q[3] = {i, j, k};
-        for (PetscInt c = 0; c < dof; c++) at(q, c) = (PetscInt)PetscRealPart(field.value(patch, q, c));
-      });
-  }
+  for (PetscInt64 n = 0; !local && n < patch.all().points() * patch.dof; n++) own.push_back((PetscReal)given[n] + 1);
+  if (!local) PetscCall(MatStencilExchange(context, own.data(), PETSC_MEMTYPE_HOST, &field));
+  for_each_on_host(ghosted_points(*context), [&](PetscInt i, PetscInt j, PetscInt k) {
+    const PetscInt q[3] = {i, j, k};
+    for (PetscInt c = 0; c < patch.dof; c++)
+      if (local)
+        colours->push_back(patch.in_domain(q) ? (PetscInt)given[colours->size()] : -1);
+      else
+        colours->push_back((PetscInt)PetscRealPart(field.value(patch, q, c)) - 1);
+  });
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,7 +13,6 @@ PetscErrorCode MatCapturedFallBack(Mat A, CapturedMat *context) {
   VecType                  vec_type;
   DM                       dm;
   ISLocalToGlobalMapping   rows, columns;
-  MatNullSpace             near;
   const char              *name, *prefix;
   PetscInt                 starts[3], sizes[3];
   PetscBool                cuda;
@@ -38,8 +37,6 @@ PetscErrorCode MatCapturedFallBack(Mat A, CapturedMat *context) {
   if (rows) PetscCall(MatSetLocalToGlobalMapping(aij, rows, columns));
   PetscCall(DMDAGetGhostCorners(dm, &starts[0], &starts[1], &starts[2], &sizes[0], &sizes[1], &sizes[2]));
   PetscCall(MatSetStencil(aij, context->grid.dim, sizes, starts, context->grid.dof));
-  PetscCall(MatGetNearNullSpace(A, &near));
-  PetscCall(MatSetNearNullSpace(aij, near));
   PetscCall(MatSetOption(aij, MAT_ROW_ORIENTED, context->row_oriented));
   PetscCall(MatSetOption(aij, MAT_IGNORE_OFF_PROC_ENTRIES, context->ignore_off_process));
   PetscCall(PetscObjectGetName((PetscObject)A, &name));
