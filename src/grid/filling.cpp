@@ -117,8 +117,8 @@ PetscErrorCode Filling::Destroy(bool sound) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Filling::Run(const PetscScalar *from, PetscScalar *to) {
-  return device_->Fill(from, to);
+PetscErrorCode Filling::Run(const PetscScalar *from, PetscScalar *to, bool with_own) {
+  return device_->Fill(from, to, with_own);
 }
 
 PetscErrorCode Filling::CheckLate() const {

@@ -19,7 +19,6 @@ struct Signals {
 // Whether this is a kernel's last block, and all others are done.
 __device__ bool is_last_block(unsigned *done) {
   __shared__ bool is;
-  __threadfence_system(); // what it wrote is there, perhaps on another GPU, before it is done
   __syncthreads();
   if (threadIdx.x == 0) {
     is = atomicAdd(done, 1) == gridDim.x - 1;
@@ -95,6 +94,7 @@ __global__ void pack(const PackPart *parts, int count, const __grid_constant__ P
     }
     n -= part.count;
   }
+  __threadfence_system(); // the values are there before the flags
   if (!is_last_block(&counters->packed)) return;
   raise(signals, counters);
   if (waited_for) await(flags, waited_for, counters, patience);
@@ -235,7 +235,7 @@ PetscErrorCode GpuHalo::PlanFilling(const std::vector<Filled> &parts, const Box 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GpuHalo::Fill(const PetscScalar *from, PetscScalar *to) {
+PetscErrorCode GpuHalo::Fill(const PetscScalar *from, PetscScalar *to, bool with_own) {
   const size_t threads = 256,
                blocks = PetscMin((fill_values_ + threads - 1) / threads, (size_t)(8 * multiprocessors()));
   Field<char>  unused;
@@ -252,8 +252,8 @@ PetscErrorCode GpuHalo::Fill(const PetscScalar *from, PetscScalar *to) {
     if (!channels_.empty()) PetscCall(Pack(from, false, stream));
   }
   for (const Filled &part : filled_) { // while the others' values are on their way
-    const bool stays = from == to && part.shift[0] == 0 && part.shift[1] == 0 && part.shift[2] == 0;
-    if (part.link >= 0 || stays) continue;
+    const bool there = part.shift[0] == 0 && part.shift[1] == 0 && part.shift[2] == 0; // not around an axis
+    if (part.link >= 0 || (there && (from == to || !with_own))) continue;
     const point::Paste<PetscScalar, PetscScalar> paste = {
         from_, to_, {part.shift[0], part.shift[1], part.shift[2]}, from, to};
     PetscCall(for_each_of_box(PETSC_MEMTYPE_DEVICE, part.there, paste));

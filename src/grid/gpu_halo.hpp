@@ -63,7 +63,7 @@ public:
   PetscErrorCode BeginOnHost(const void *u) override;
   PetscErrorCode EndOnHost(Field<char> *field) override;
   PetscErrorCode PlanFilling(const std::vector<Filled> &parts, const Box &from, const Box &to) override;
-  PetscErrorCode Fill(const PetscScalar *from, PetscScalar *to) override;
+  PetscErrorCode Fill(const PetscScalar *from, PetscScalar *to, bool with_own) override;
   PetscErrorCode CheckLate() const override;
   const char    *transport() const override;
 

@@ -66,6 +66,10 @@ public:
   PetscErrorCode GetMasses(S *m, int *any) override;
   PetscErrorCode Visit(const S *b, S *x, bool from_x, bool full, bool transposed, Cycle cycle) override;
   PetscErrorCode Open(const S *b, S *x, bool full, bool transposed) override;
+  bool           takes_outside() const override {
+    return window_ && !variable && std::is_same<T, S>::value && takes_fused(level(0)) && !(full_ && transposed_);
+  }
+  void           SetOutside(const OutsideArrays &arrays) override { outside_ = arrays; }
   PetscErrorCode CopyIn(bool of_x) override;
   PetscErrorCode CopyOut() override;
   PetscErrorCode BeginCycle(PetscReal *norm) override;
@@ -264,9 +268,12 @@ private:
     return level(l + 1).whole && !level(l).whole;
   }
   T *target(int l) {
+    if constexpr (std::is_same<T, S>::value)
+      if (outside_.coarse_b) return outside_.coarse_b;
     return (gathers(l) ? level(l + 1).b_part : level(l + 1).b).at(memory_);
   }
   Patch target_patch(int l) const {
+    if (outside_.coarse_b) return outside_.coarse;
     return gathers(l) ? part_patch(level(l + 1)) : level(l + 1).patch;
   }
   Patch part_patch(const Level &of) const {
@@ -298,10 +305,11 @@ private:
   bool                                prepared_[2] = {false, false};
 
   // of the application under way
-  double *norm_ = nullptr;
-  bool    begun_ = false; // the first pass has been done
-  bool    full_ = false;
-  bool    turned_ = false; // see turns()
+  OutsideArrays outside_;
+  double       *norm_ = nullptr;
+  bool          begun_ = false; // the first pass has been done
+  bool          full_ = false;
+  bool          turned_ = false; // see turns()
 };
 
 } // namespace shellac

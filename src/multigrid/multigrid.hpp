@@ -63,6 +63,13 @@ struct InRow {
   bool again = false, more = false;
 };
 
+// What takes the place of a window's arrays: of the vectors at own points, and of the next level. Null: nothing does.
+struct OutsideArrays {
+  const PetscScalar *b = nullptr;
+  PetscScalar       *x = nullptr, *coarse_b = nullptr, *coarse_x = nullptr;
+  Patch              coarse = {}; // of the next level's arrays
+};
+
 class Multigrid {
 public:
   virtual ~Multigrid() = default;
@@ -112,6 +119,9 @@ public:
   virtual PetscErrorCode Open(const PetscScalar *, PetscScalar *, bool, bool) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode CopyIn(bool) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode CopyOut() { return PETSC_ERR_SUP; }
+  // SetOutside: of a window, what takes the place of its arrays, where its passes can do that.
+  virtual bool           takes_outside() const { return false; }
+  virtual void           SetOutside(const OutsideArrays &) {}
   virtual PetscErrorCode BeginCycle(PetscReal *) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode Visit(const PetscScalar *, PetscScalar *, bool, bool, bool, Cycle) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode GetCoarse(PetscScalar *, const PetscScalar **) { return PETSC_ERR_SUP; }

@@ -45,14 +45,29 @@ struct PassKind {
   static constexpr int ghost_columns = (ghost + (corrected ? 1 : 0) + 1) / 2 * 2;
 };
 
+// Of a window: the vectors' arrays, which have this rank's own points. There they take the place of the level's arrays.
+template <class T> struct OwnArrays {
+  const T *b = nullptr;   // null: no part in the pass
+  T       *out = nullptr; // likewise; points that are not own have no result then
+  Box      points;        // of the patch
+
+  SHELLAC_HD bool has(PetscInt i, PetscInt j) const {
+    return i >= points.lo[0] && i < points.hi[0] && j >= points.lo[1] && j < points.hi[1];
+  }
+  SHELLAC_HD size_t index(PetscInt i, PetscInt j) const {
+    return (size_t)(i - points.lo[0]) + (size_t)points.size(0) * (size_t)(j - points.lo[1]);
+  }
+};
+
 template <class Level> struct Pass {
   using T = typename Level::Scalar;
-  Level    level;
-  Field<T> b, guess, e;
-  T       *out;      // null: not wanted
-  T       *b_coarse; // on the points of coarse_b
-  Patch    coarse_b, coarse_e;
-  double  *norms; // [parts]: sums of |b - A u_0|²; null: not wanted
+  Level        level;
+  Field<T>     b, guess, e;
+  T           *out;      // null: not wanted
+  T           *b_coarse; // on the points of coarse_b
+  Patch        coarse_b, coarse_e;
+  OwnArrays<T> own;
+  double      *norms; // [parts]: sums of |b - A u_0|²; null: not wanted
 };
 template <class T> using SeparablePass = Pass<SeparableLevel<T>>;
 template <class T> using VariablePass = Pass<VariableLevel<T>>;

@@ -138,9 +138,9 @@ void SpreadMultigrid::TakeFrom(SpreadMultigrid *from) {
 // The ways of values between the levels' arrays.
 PetscErrorCode SpreadMultigrid::Connect() {
   PetscFunctionBegin;
-  const auto of_ranks = [](const Level &level, int which) {
+  const auto windows_of = [](const Level &level) {
     std::vector<Box> windows;
-    for (const LevelWindow &window : level.windows) windows.push_back(window.of[which]);
+    for (const LevelWindow &window : level.windows) windows.push_back(window.of[0]);
     return windows;
   };
   for (int l = 0; l <= last(); l++) {
@@ -151,29 +151,25 @@ PetscErrorCode SpreadMultigrid::Connect() {
     FillingBoxes to_here;
     for (int a = 0; a < 3; a++) to_here.period[a] = here.ranks[a] > 1 && axes_[a].periodic ? here.N[a] : 0;
     to_here.own = own;
-    to_here.wanted = spread ? of_ranks(*levels_[(size_t)l], 0) : std::vector<Box>(own.size(), all);
+    to_here.wanted = spread ? windows_of(*levels_[(size_t)l]) : std::vector<Box>(own.size(), all);
     to_here.to = to_here.wanted[rank_];
-    if (spread) {
-      FillingBoxes inside = to_here;
-      inside.from = to_here.to;
-      PetscCall(levels_[(size_t)l]->around.Create(grid_.comm, inside, way_));
-    }
     if (l == 0) {
       to_here.from = own[rank_];
       PetscCall(enter_->Create(grid_.comm, to_here, way_));
-      continue;
     }
-    Level &finer = *levels_[(size_t)l - 1];
-    to_here.from = finer.windows[rank_].of[1];
-    PetscCall(finer.down.Create(grid_.comm, to_here, way_));
-    FillingBoxes back = to_here;
-    back.from = to_here.to;
-    back.wanted = of_ranks(finer, 1);
-    back.to = back.wanted[rank_];
-    if (!spread) back.own = {all}, back.wanted = {back.to};
-    PetscCall(finer.up.Create(spread ? grid_.comm : PETSC_COMM_SELF, back, way_));
+    to_here.from = to_here.to;
+    PetscCall(levels_[(size_t)l]->around.Create(grid_.comm, to_here, way_));
+    if (spread || l == 0) continue;
+    to_here.own = {all};
+    to_here.to = levels_[(size_t)l - 1]->windows[rank_].of[1];
+    to_here.wanted = {to_here.to};
+    PetscCall(levels_[(size_t)l]->leave.Create(PETSC_COMM_SELF, to_here, way_));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+Box SpreadMultigrid::own_at(int l) const {
+  return part_of(levels_[(size_t)l]->parts, (PetscMPIInt)rank_);
 }
 
 Box SpreadMultigrid::box_at(int l) const {
@@ -221,7 +217,7 @@ PetscErrorCode SpreadMultigrid::Destroy() {
   PetscFunctionBegin;
   for (auto &level : levels_) {
     if (level->of) PetscCall(level->of->Destroy());
-    for (Filling *way : {&level->around, &level->down, &level->up}) PetscCall(way->Destroy(sound_));
+    for (Filling *way : {&level->around, &level->leave}) PetscCall(way->Destroy(sound_));
   }
   levels_.clear();
   if (enter_) PetscCall(enter_->Destroy(sound_));
@@ -231,25 +227,49 @@ PetscErrorCode SpreadMultigrid::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The passes of a level's window write the next level's b, and read its x, where these have all points of the window.
+void SpreadMultigrid::BorrowNext(int l) {
+  Level    &at = *levels_[(size_t)l];
+  const Box box = box_at(l + 1), window = at.windows[rank_].of[1];
+  bool      has_all = true;
+
+  for (int a = 0; a < 3; a++) has_all = has_all && window.lo[a] >= box.lo[a] && window.hi[a] <= box.hi[a];
+  if (!has_all) return; // as around a periodic axis
+  at.outside.coarse = patch_at(l + 1);
+  for (int a = 0; a < 3; a++) at.outside.coarse.start[a] = box.lo[a] - window.lo[a];
+  at.outside.coarse_b = b_at(l + 1).at(on_gpu);
+  at.outside.coarse_x = x_at(l + 1).at(on_gpu);
+}
+
 // What a level's window makes becomes the next level's right-hand side.
 PetscErrorCode SpreadMultigrid::Lower(int l, bool from_x, const Verb &make) {
   Level   &at = *levels_[(size_t)l];
+  S *const next = b_at(l + 1).at(on_gpu);
   const S *b;
 
   PetscFunctionBegin;
   PetscCall(at.of->CopyIn(from_x));
   PetscCall(make(*at.of));
-  PetscCall(at.of->GetCoarse(at.room.at(on_gpu), &b));
-  PetscCall(at.down.Run(b, b_at(l + 1).at(on_gpu)));
+  if (!at.outside.coarse_b) {
+    PetscCall(at.of->GetCoarse(at.room.at(on_gpu), &b));
+    PetscCall(CopyBox(own_at(l + 1), b, at.windows[rank_].of[1], next, box_at(l + 1)));
+  }
+  PetscCall(levels_[(size_t)l + 1]->around.Run(next, next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The window gets the next level's solution, and uses it.
 PetscErrorCode SpreadMultigrid::Raise(int l, const Verb &use) {
-  Level &at = *levels_[(size_t)l];
+  Level    &at = *levels_[(size_t)l];
+  const Box wanted = at.windows[rank_].of[1];
+  S *const  next = x_at(l + 1).at(on_gpu);
 
   PetscFunctionBegin;
-  PetscCall(at.of->SetCoarse(at.room.at(on_gpu), [&](S *x) { return at.up.Run(x_at(l + 1).at(on_gpu), x); }));
+  if (l + 1 < last()) PetscCall(levels_[(size_t)l + 1]->around.Run(next, next));
+  if (!at.outside.coarse_b)
+    PetscCall(at.of->SetCoarse(at.room.at(on_gpu), [&](S *x) {
+      return l + 1 < last() ? CopyBox(wanted, next, box_at(l + 1), x, wanted) : levels_.back()->leave.Run(next, x);
+    }));
   PetscCall(use(*at.of));
   PetscCall(at.of->CopyOut());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -274,10 +294,10 @@ PetscErrorCode SpreadMultigrid::Solve(Guess guess, Cycle cycle, bool full) {
   return at.of->Visit(at.b.at(on_gpu), at.x.at(on_gpu), guess == Guess::given, full, transposed_, cycle);
 }
 
-// To the finest level's arrays.
-PetscErrorCode SpreadMultigrid::Enter(const S *b, S *x, bool from_x, bool again) {
+// To the finest level's arrays. with_b: also this rank's own points of b
+PetscErrorCode SpreadMultigrid::Enter(const S *b, S *x, bool from_x, bool again, bool with_b) {
   PetscFunctionBegin;
-  if (!again) PetscCall(enter_->Run(b, b_at(0).at(on_gpu)));
+  if (!again) PetscCall(enter_->Run(b, b_at(0).at(on_gpu), with_b));
   if (from_x && !again) PetscCall(enter_->Run(x, x_at(0).at(on_gpu)));
   if (from_x && again && last()) PetscCall(levels_[0]->around.Run(x_at(0).at(on_gpu), x_at(0).at(on_gpu)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -286,9 +306,7 @@ PetscErrorCode SpreadMultigrid::Enter(const S *b, S *x, bool from_x, bool again)
 PetscErrorCode SpreadMultigrid::CheckLate() const {
   PetscFunctionBegin;
   PetscCall(enter_->CheckLate());
-  for (int l = 0; l < last(); l++)
-    for (const Filling *way : {&levels_[(size_t)l]->around, &levels_[(size_t)l]->down, &levels_[(size_t)l]->up})
-      PetscCall(way->CheckLate());
+  for (const auto &level : levels_) PetscCall(level->around.CheckLate());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -300,9 +318,18 @@ PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, 
   PetscCall(CheckLate());
   begun_ = sound_ = false;
   for (auto &level : levels_) PetscCall(level->of->Open(level->b.at(on_gpu), level->x.at(on_gpu), full, transposed_));
+  Multigrid &finest = *levels_[0]->of;
+  const bool own = finest.takes_outside(), writes_x = own && !row.more;
+  for (int l = 0; l < last(); l++) {
+    Level &at = *levels_[(size_t)l];
+    at.outside = {};
+    if (at.of->takes_outside()) BorrowNext(l);
+    if (l == 0 && own) at.outside.b = b, at.outside.x = writes_x ? x : nullptr;
+    at.of->SetOutside(at.outside);
+  }
   if (norm) { // of a level that each rank has wholly, the first rank's decides
-    PetscCall(Enter(b, x, from_x, row.again));
-    PetscCall(levels_[0]->of->BeginCycle(norm));
+    PetscCall(Enter(b, x, from_x, row.again, !own));
+    PetscCall(finest.BeginCycle(norm));
     double squares = last() || rank_ == 0 ? (double)(*norm * *norm) : 0;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &squares, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
     *norm = PetscSqrtReal((PetscReal)squares);
@@ -311,9 +338,9 @@ PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, 
   }
   const auto run = [&]() {
     PetscFunctionBegin;
-    if (!norm) PetscCall(Enter(b, x, from_x, row.again));
+    if (!norm) PetscCall(Enter(b, x, from_x, row.again, !own));
     if (goes_on) PetscCall(Run(from_x, full));
-    if (!goes_on || !row.more) PetscCall(CopyBox(own_, x_at(0).at(on_gpu), box_at(0), x, own_));
+    if (!goes_on || (!row.more && !writes_x)) PetscCall(CopyBox(own_, x_at(0).at(on_gpu), box_at(0), x, own_));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 #if SHELLAC_CUDA

@@ -40,12 +40,12 @@ private:
     std::unique_ptr<Multigrid> of;     // the window, and the next level's points in it; of the last, all from there on
     Scratch<S>                 b, x;   // over the window, or all points
     Scratch<S>                 room;   // see Multigrid::GetCoarse()
-    Filling                    around; // from the ranks' own points to windows
-    Filling                    down, up; // to the next level's arrays, and from them
+    Filling                    around; // from the ranks' own points to windows, or to all points
+    Filling                    leave;  // of the last level: from its x to the window before, around periodic axes
+    OutsideArrays              outside;
   };
   PetscErrorCode Plan(const MultigridInput &of, bool *serves);
-  PetscErrorCode BringRows(const CouplingArrays &from, const Box &there, Filling *way, const Patch &patch, S *array,
-                           Couplings *to);
+  PetscErrorCode BringRows(const CouplingArrays &from, const Box &there, int l, const Patch &patch, Couplings *to);
   PetscErrorCode CreateLevels(const MultigridInput &of, bool single, bool *failed);
   void           TakeFrom(SpreadMultigrid *from);
   PetscErrorCode Connect();
@@ -64,9 +64,10 @@ private:
     return Raise(l, [](Multigrid &of) { return of.correct(0); });
   }
   PetscErrorCode Solve(Guess guess, Cycle cycle, bool full) override;
+  void           BorrowNext(int l);
   PetscErrorCode Lower(int l, bool from_x, const Verb &make);
   PetscErrorCode Raise(int l, const Verb &use);
-  PetscErrorCode Enter(const S *b, S *x, bool from_x, bool again);
+  PetscErrorCode Enter(const S *b, S *x, bool from_x, bool again, bool with_b);
   PetscErrorCode CheckLate() const;
   PetscErrorCode RunOn(const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit, PetscReal *norm,
                        InRow row);
@@ -74,6 +75,9 @@ private:
   Scratch<S> &b_at(int l) { return levels_[(size_t)l]->b; }
   Scratch<S> &x_at(int l) { return levels_[(size_t)l]->x; }
   Box         box_at(int l) const;
+  Patch       patch_at(int l) const; // of that box
+  Grid        grid_at(int l) const;  // the whole level, for this rank alone
+  Box         own_at(int l) const;   // this rank's own
 
   std::vector<std::unique_ptr<Level>> levels_;
   bool                                last_is_one_ = false;

@@ -15,13 +15,6 @@ Box without_place(const Box &box) {
   return {{0, 0, 0}, {box.size(0), box.size(1), box.size(2)}};
 }
 
-Patch patch_of_window(Grid grid, const Axis axes[3], const Box &window) {
-  take_window(window, &grid);
-  Patch patch = patch_of(grid, axes, 1);
-  for (int a = 0; a < 3; a++) patch.periodic[a] = patch.periodic[a] && patch.N[a] == axes[a].N();
-  return patch;
-}
-
 // A window's points couple nothing outside: its margin may hold any values.
 struct LeaveOutside {
   Patch          patch;
@@ -41,11 +34,27 @@ struct LeaveOutside {
 
 } // namespace
 
-// A level's rows at the points of a patch, from those of the ranks. there: this rank's in `from`, of which they go the way
-// of a level's values. array: of the level, over the patch.
-PetscErrorCode SpreadMultigrid::BringRows(const CouplingArrays &from, const Box &there, Filling *way,
-                                          const Patch &patch, S *array, Couplings *to) {
+Grid SpreadMultigrid::grid_at(int l) const {
+  Grid grid = whole_grid(levels_[(size_t)l]->parts);
+  grid.comm = PETSC_COMM_SELF;
+  return grid;
+}
+
+Patch SpreadMultigrid::patch_at(int l) const {
+  const Axis *axes = levels_[(size_t)l]->axes;
+  Grid        grid = grid_at(l);
+
+  take_window(box_at(l), &grid);
+  Patch patch = patch_of(grid, axes, 1);
+  for (int a = 0; a < 3; a++) patch.periodic[a] = patch.periodic[a] && patch.N[a] == axes[a].N();
+  return patch;
+}
+
+// A level's rows at the points of its patch, from those of the ranks. there: this rank's in `from`
+PetscErrorCode SpreadMultigrid::BringRows(const CouplingArrays &from, const Box &there, int l, const Patch &patch,
+                                          Couplings *to) {
   const Box  all = patch.all(), own = without_place(there);
+  S *const   array = b_at(l).at(on_gpu);
   Box        inner = all;
   Scratch<S> packed;
 
@@ -61,7 +70,8 @@ PetscErrorCode SpreadMultigrid::BringRows(const CouplingArrays &from, const Box 
   PetscCall(packed.Grow((size_t)own.points(), on_gpu));
   for (int n = 0; n < from.slots(); n++) {
     PetscCall(CopyBox(own, from.slot(n), from.grown, packed.at(on_gpu), own));
-    PetscCall(way->Run(packed.at(on_gpu), array));
+    PetscCall(CopyBox(own_at(l), packed.at(on_gpu), there, array, box_at(l)));
+    PetscCall(levels_[(size_t)l]->around.Run(array, array));
     PetscCall(CopyBox(all, array, all, to->slot(n), to->grown));
   }
   PetscCall(for_each(on_gpu, difference(all, inner), LeaveOutside{patch, *to, NeighbourList(*to)}));
@@ -73,15 +83,13 @@ PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool sing
   MultigridOptions options = of.options;
   Couplings        made; // rows of the next level, of this rank's points `there`
   Box              there = own_;
-  Filling         *way = enter_.get();
 
   PetscFunctionBegin;
   for (int l = 0; l <= last(); l++) {
     Level             &at = *levels_[(size_t)l];
     const LevelWindow *window = l < last() ? &at.windows[rank_] : nullptr;
     const Box          box = box_at(l);
-    Grid               grid = whole_grid(at.parts);
-    grid.comm = PETSC_COMM_SELF;
+    const Grid         grid = grid_at(l);
     if (!window && options.levels) options.levels -= last();
     at.b.resize((size_t)box.points()), at.x.resize((size_t)box.points());
     if (window && single) at.room.resize((size_t)window->of[1].points());
@@ -89,13 +97,11 @@ PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool sing
     if (of.rows) {
       made.swap(&of.rows->couplings);
       if (at.of) at.of->LendMemory(&of.rows->couplings);
-      const Patch patch = patch_of_window(grid, at.axes, box);
-      PetscCall(BringRows(made, there, way, patch, at.b.at(on_gpu), &of.rows->couplings));
+      PetscCall(BringRows(made, there, l, patch_at(l), &of.rows->couplings));
     }
     PetscCall(CreateMultigrid({grid, at.axes, at.sigma, of.rows, options, of.device, of.way, l > 0, window, dim_},
                               single, &at.of, failed));
     if (window) there = window->of[1];
-    way = &at.down;
   }
   last_is_one_ = levels_.back()->of->levels().size() == 1;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -38,8 +38,8 @@ constexpr double march_points = 3e5;                                    // a par
 
 template <class Kind> constexpr int march_batch = Kind::given ? 2 : 4; // rows that are read while others are worked on
 
-// at_once: warps that the GPU runs
-template <class Kind, class T> MarchPlan plan_march(const SeparableLevel<T> &level, PetscInt64 at_once) {
+// in: the points that it may read; at_once: warps that the GPU runs
+template <class Kind, class T> MarchPlan plan_march(const SeparableLevel<T> &level, const Box &in, PetscInt64 at_once) {
   constexpr PetscInt columns = Kind::ghost_columns, ghost_rows = Kind::ghost, written = march_columns - 2 * columns;
   const Patch       &patch = level.patch;
   PetscInt           lo[2], hi[2];
@@ -47,8 +47,8 @@ template <class Kind, class T> MarchPlan plan_march(const SeparableLevel<T> &lev
 
   if (!is_uniform(level)) return plan;
   for (int a = 0; a < 2; a++) {
-    lo[a] = PetscMax(level.regular_lo[a], 0);
-    hi[a] = PetscMin(level.regular_hi[a], patch.size[a]);
+    lo[a] = PetscMax(level.regular_lo[a], in.lo[a]);
+    hi[a] = PetscMin(level.regular_hi[a], in.hi[a]);
   }
   const auto is_kept = [&](int a, PetscInt i) { return (patch.start[a] + i - level.offset[a]) % 2 == 0; };
   PetscInt   i = lo[0], j = lo[1]; // the first point that is read: before a kept one, and in a kept row
@@ -103,10 +103,11 @@ __global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __
   const bool   writes = 2 * lane >= ghost_columns && 2 * lane < march_columns - ghost_columns;
   const R      kx = level.typical[0][0].lower, ky = level.typical[1][0].lower;
   const T      inverse = R(1) / (level.sigma + (2 * kx + 2 * ky));
-  const size_t row_size = patch.size[0];
+  const size_t row_size = patch.size[0], own_size = pass.own.points.size(0), b_size = pass.own.b ? own_size : row_size,
+               out_size = pass.own.out ? own_size : row_size;
   // of the row that is read next, and of the kept point in it
   const PetscInt I = level.below(0, i + 1), J = level.below(1, first);
-  const T       *from_b = pass.b.u + patch.index(i, first, 0);
+  const T       *from_b = pass.own.b ? pass.own.b + pass.own.index(i, first) : pass.b.u + patch.index(i, first, 0);
   const T       *from_guess = Kind::given ? pass.guess.u + patch.index(i, first, 0) : nullptr;
   const size_t   e_size = Kind::corrected ? pass.coarse_e.size[0] : 0;
   const T       *from_e = Kind::corrected
@@ -114,6 +115,8 @@ __global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __
                               : nullptr;
   // of the row that is written next
   T *to_out = pass.out ? pass.out + i + (PetscInt64)row_size * (first - last) : nullptr;
+  if (pass.own.out)
+    to_out = pass.own.out + (i - pass.own.points.lo[0]) + (PetscInt64)own_size * (first - last - pass.own.points.lo[1]);
   T *to_coarse = nullptr;
   if (Kind::restricts)
     to_coarse = pass.b_coarse +
@@ -132,7 +135,7 @@ __global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __
     for (int r = 0; r < batch; r++) {
       if (!there) break;
       next_b[r] = Row::from(from_b);
-      from_b += row_size;
+      from_b += b_size;
       if (Kind::given) {
         next_u[r] = Row::from(from_guess);
         from_guess += row_size;
@@ -197,7 +200,7 @@ __global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __
       const PetscInt done = j + r - last;
       if (steps > 0 && writes && done >= j0 && done < j1)
         for (int l = 0; l < 2; l++) to_out[l] = u[steps][0][l];
-      to_out += row_size;
+      to_out += out_size;
       if (!Kind::restricts) continue;
       const int behind = steps > 0 ? last + 1 : 0; // rows; without steps, the residual is b itself
       const Row r_of = steps > 0 ? residual(b[behind], u[steps]) : b[0];

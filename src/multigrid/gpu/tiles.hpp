@@ -108,7 +108,8 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   // b, the guess and the correction
 #pragma unroll
   for (int r = 0; r < rows; r++) {
-    b[r] = value_near(patch, pass.b, i, j + r);
+    b[r] = pass.own.b && pass.own.has(i, j + r) ? pass.own.b[pass.own.index(i, j + r)]
+                                                : value_near(patch, pass.b, i, j + r);
     u[r] = Kind::given ? value_near(patch, pass.guess, i, j + r) : T(0);
   }
   if (Kind::corrected)
@@ -163,7 +164,10 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   if (steps > 0)
 #pragma unroll
     for (int r = 0; r < rows; r++)
-      if (writes[r]) pass.out[patch.index(i, j + r, 0)] = u[r];
+      if (writes[r] && !pass.own.out)
+        pass.out[patch.index(i, j + r, 0)] = u[r];
+      else if (writes[r] && pass.own.has(i, j + r))
+        pass.own.out[pass.own.index(i, j + r)] = u[r];
   if (!Kind::restricts) return;
   if (steps > 0) {
     exchange();

@@ -125,12 +125,16 @@ __global__ __launch_bounds__(Tile::threads,
 #pragma unroll
     for (int l = 0; l < 2; l++) {
       const bool has = in[l] && has_row(r);
-      b[r][l] = has ? pass.b.u[index(r) + l] : T(0);
+      if (pass.own.b && pass.own.has(i + l, j + r))
+        b[r][l] = pass.own.b[pass.own.index(i + l, j + r)];
+      else
+        b[r][l] = has ? pass.b.u[index(r) + l] : T(0);
       u[r][l] = Kind::given && has ? pass.guess.u[index(r) + l] : T(0);
     }
   if (Kind::corrected) {
     const int coarse_nx = (int)pass.coarse_e.size[0], coarse_ny = (int)pass.coarse_e.size[1],
-              I = (int)level.below(0, i + 1), J = (int)level.below(1, j + 1);
+              I = (int)(level.below(0, i + 1) - pass.coarse_e.start[0]),
+              J = (int)(level.below(1, j + 1) - pass.coarse_e.start[1]);
     const T *from = pass.e.u + (PetscInt64)(J - 1) * coarse_nx + I;
     const R  before_x = changes[0] ? x_between.prolong[0] : R(0), after_x = changes[0] ? x_between.prolong[1] : R(0),
             own_x = changes[1] ? x_kept.prolong[0] : R(0);
@@ -213,7 +217,10 @@ __global__ __launch_bounds__(Tile::threads,
     for (int r = 0; r < rows; r++)
 #pragma unroll
       for (int l = 0; l < 2; l++)
-        if (writes[l] && writes_row(r)) pass.out[index(r) + l] = u[r][l];
+        if (writes[l] && writes_row(r) && !pass.own.out)
+          pass.out[index(r) + l] = u[r][l];
+        else if (writes[l] && writes_row(r) && pass.own.has(i + l, j + r))
+          pass.own.out[pass.own.index(i + l, j + r)] = u[r][l];
   if (!Kind::restricts) return;
   if (steps > 0) step(std::false_type(), R(0), false);
   // along the rows, to the kept columns; then from three rows to each kept one

@@ -66,12 +66,16 @@ PetscErrorCode Hierarchy<Part>::Fused(int l, const T *guess, T *out) {
   if (corrected) {
     PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass.e));
     pass.coarse_e = next.patch;
+    if constexpr (std::is_same<T, S>::value)
+      if (outside_.coarse_x) pass.e.u = outside_.coarse_x, pass.coarse_e = outside_.coarse;
   }
   pass.out = out;
   if (restricts) {
     pass.b_coarse = target(l);
     pass.coarse_b = target_patch(l);
   }
+  if constexpr (std::is_same<T, S>::value)
+    if (l == 0) pass.own = {outside_.b, restricts ? nullptr : outside_.x, at.part.counted};
   const bool norm = given && restricts && norm_ && l == 0;
   pass.norms = norm ? norms_.at(memory_) : nullptr;
   double *sum = norm ? norm_ : nullptr;

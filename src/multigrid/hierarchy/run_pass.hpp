@@ -9,11 +9,12 @@
 #if SHELLAC_CUDA
 namespace shellac {
 
-// What march() does of a level, and the rest.
-template <class Kind, class T> void plan_pass(const SeparableLevel<T> &level, MarchPlan *inner, TilePlan *rest) {
+// What march() does of a level, with values that are in one array, and the rest.
+template <class Kind, class T>
+void plan_pass(const SeparableLevel<T> &level, const Box &in_one, MarchPlan *inner, TilePlan *rest) {
   *inner = MarchPlan();
   if constexpr (Kind::coarsens_x && Kind::coarsens_y)
-    *inner = plan_march<Kind>(level, (PetscInt64)multiprocessors() * march_warps * march_blocks);
+    *inner = plan_march<Kind>(level, in_one, (PetscInt64)multiprocessors() * march_warps * march_blocks);
   *rest = plan_tiles<Kind>(
       difference(level.patch.all(), Box{{inner->x0, inner->y0, 0}, {inner->x1, inner->y1, inner->warps() ? 1 : 0}}));
 }
@@ -28,8 +29,10 @@ template <class T> PetscInt64 norm_count(const SeparableLevel<T> &level) {
     if (with_warp_tile<Kind>(
             level, [&](auto tile) { most = PetscMax(most, (PetscInt64)plan_warp_tiles<decltype(tile)>(level).tiles); }))
       return;
-    plan_pass<Kind>(level, &inner, &rest);
-    most = PetscMax(most, inner.warps() + rest.tiles());
+    for (const Box &in_one : {level.patch.all(), level.counted}) {
+      plan_pass<Kind>(level, in_one, &inner, &rest);
+      most = PetscMax(most, inner.warps() + rest.tiles());
+    }
   };
   count(PassKind<true, false, true, true, true, 2>());
   count(PassKind<true, false, true, true, true, 3>());
@@ -61,7 +64,7 @@ template <class Kind, class T> PetscErrorCode run_pass(const SeparablePass<T> &p
     if (norm) PetscCall(sum_norms(pass.norms, sums, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  plan_pass<Kind>(pass.level, &inner, &rest);
+  plan_pass<Kind>(pass.level, pass.own.b ? pass.own.points : pass.level.patch.all(), &inner, &rest);
   // the rest first, small, and the inner part beside it: march() waits for it at its own end
   PetscCheck(!inner.warps() || rest.tiles(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a pass without ends of the level");
   if (rest.tiles()) {
