@@ -11,23 +11,13 @@ namespace kernel {
 template <class T> struct ConstantBox {
   T              c[3][3][3]; // [dz + 1][dy + 1][dx + 1]
   EndDiagonal<T> diagonal;
-
-  // Whether opposite entries along the first axis are equal, and those along the third.
-  bool has_equal_sides() const {
-    bool is = true;
-    for (int dz = 0; dz < 3; dz++)
-      for (int dy = 0; dy < 3; dy++)
-        for (int dx = 0; dx < 3; dx++)
-          is = is && c[dz][dy][dx] == c[2 - dz][dy][dx] && c[dz][dy][dx] == c[dz][dy][2 - dx];
-    return is;
-  }
 };
 
 // at_once: blocks of a multiprocessor, as many as leave the compiler enough registers.
-template <class T, Form form, int width, bool equal_sides> struct BoxBlock {
+template <class T, Form form, int width> struct BoxBlock {
   static constexpr bool is_large = sizeof(T) > 8;
   static constexpr int  warps = 4, rows = 2, columns = is_large || width > 1 ? 1 : 2;
-  static constexpr int  at_once = is_large ? 1 : form != Form::product || width == 1 ? 5 : equal_sides ? 7 : 6;
+  static constexpr int  at_once = is_large ? 1 : form != Form::product || width == 1 ? 5 : 6;
 };
 
 // A thread's points: some rows, and in each of them packs that are 32 packs apart, its columns. at_ends: values beyond the
@@ -90,13 +80,12 @@ template <int columns, int width, bool at_ends, class T> struct Walk {
 };
 
 // A plane adds to the sums of three: of the plane below, which are complete then, of its own and of the one above.
-// equal_sides: see ConstantBox.
-template <Form form, int width, bool equal_sides, bool at_ends, class T>
+template <Form form, int width, bool at_ends, class T>
 __device__ __forceinline__ void walk_box(const March &march, const Patch &patch, const ConstantBox<T> &box,
                                          const T *__restrict__ field, const T *b, T *y, PetscInt j, PetscInt k,
                                          int planes) {
   using Values = Pack<T, width>;
-  using Block = BoxBlock<T, form, width, equal_sides>;
+  using Block = BoxBlock<T, form, width>;
   constexpr int                          rows = Block::rows, columns = Block::columns;
   const Walk<columns, width, at_ends, T> walk(march, patch, j, k);
   const T                               *u = field + walk.at - walk.plane;
@@ -146,19 +135,13 @@ __device__ __forceinline__ void walk_box(const March &march, const Patch &patch,
 #pragma unroll
           for (int dy = 0; dy < 3; dy++) {
             const T *values = &window[r + dy][c][l];
-            if (equal_sides) {
-              const T sides = values[0] + values[2];
-              here += (dy == 1 ? center : box.c[1][dy][1]) * values[1] + box.c[1][dy][0] * sides;
-              above += box.c[0][dy][1] * values[1] + box.c[0][dy][0] * sides;
-            } else
 #pragma unroll
-              for (int dx = 0; dx < 3; dx++) {
-                below += box.c[2][dy][dx] * values[dx];
-                here += (dy == 1 && dx == 1 ? center : box.c[1][dy][dx]) * values[dx];
-                above += box.c[0][dy][dx] * values[dx];
-              }
+            for (int dx = 0; dx < 3; dx++) {
+              below += box.c[2][dy][dx] * values[dx];
+              here += (dy == 1 && dx == 1 ? center : box.c[1][dy][dx]) * values[dx];
+              above += box.c[0][dy][dx] * values[dx];
+            }
           }
-          if (equal_sides) below += above;
           result.lane[l] = combine(form, add[r][c].lane, l, below);
           sum_below[r][c][l] = here;
           sum_here[r][c][l] = above;
@@ -170,18 +153,17 @@ __device__ __forceinline__ void walk_box(const March &march, const Patch &patch,
   }
 }
 
-template <Form form, int width, bool equal_sides, class T>
-__global__ void __launch_bounds__(32 * BoxBlock<T, form, width, equal_sides>::warps,
-                                  BoxBlock<T, form, width, equal_sides>::at_once)
+template <Form form, int width, class T>
+__global__ void __launch_bounds__(32 * BoxBlock<T, form, width>::warps, BoxBlock<T, form, width>::at_once)
     box_planes(March march, Patch patch, ConstantBox<T> box, const T *__restrict__ field, const T *b, T *y) {
-  const BlockOfWalk<BoxBlock<T, form, width, equal_sides>, width> block(march, patch);
+  const BlockOfWalk<BoxBlock<T, form, width>, width> block(march, patch);
   // blocks that are not at_ends have no points at ends of the second and third axis
   const bool at_ends_of_rows = (block.i == 0 && box.diagonal.added[1][1][0] != T(0)) ||
                                (block.end_i >= patch.size[0] && box.diagonal.added[1][1][2] != T(0));
   if (block.at_ends || block.parts || at_ends_of_rows)
-    walk_box<form, width, equal_sides, true>(march, patch, box, field, b, y, block.j, block.k, block.planes);
+    walk_box<form, width, true>(march, patch, box, field, b, y, block.j, block.k, block.planes);
   else
-    walk_box<form, width, equal_sides, false>(march, patch, box, field, b, y, block.j, block.k, block.planes);
+    walk_box<form, width, false>(march, patch, box, field, b, y, block.j, block.k, block.planes);
   wait_for_kernel_before();
 }
 
@@ -191,17 +173,13 @@ __global__ void __launch_bounds__(32 * BoxBlock<T, form, width, equal_sides>::wa
 template <class T, class Other>
 PetscErrorCode launch_box_planes(const Patch &patch, const kernel::ConstantBox<T> &stencil, const Other &other,
                                  const T *u, Form form, const T *b, const Box &box, const Box &inner, T *y) {
-  const auto launch = [&](auto equal_sides_of) {
-    return launch_planes(patch, other, u, form, b, box, inner, y, 0, [&](auto form_of, auto width_of, bool in_chain) {
-      constexpr bool equal_sides = decltype(equal_sides_of)::value;
-      constexpr Form f = decltype(form_of)::value;
-      constexpr int  width = decltype(width_of)::value;
-      using Block = kernel::BoxBlock<T, f, width, equal_sides>;
-      return launch_walk<Block>(in_chain, kernel::box_planes<f, width, equal_sides, T>,
-                                short_march<Block, T, width>(inner, 16, 64), patch, stencil, u, b, y);
-    });
-  };
-  return stencil.has_equal_sides() ? launch(std::true_type{}) : launch(std::false_type{});
+  return launch_planes(patch, other, u, form, b, box, inner, y, 0, [&](auto form_of, auto width_of, bool in_chain) {
+    constexpr Form f = decltype(form_of)::value;
+    constexpr int  width = decltype(width_of)::value;
+    using Block = kernel::BoxBlock<T, f, width>;
+    return launch_walk<Block>(in_chain, kernel::box_planes<f, width, T>, short_march<Block, T, width>(inner, 16, 64),
+                              patch, stencil, u, b, y);
+  });
 }
 
 } // namespace shellac

@@ -20,7 +20,7 @@ void Laplace::row(const Point &, Row &u) const {
     for (int s = -1; s <= 1; s++) along(u, a, s) += second[s + 1] * each;
   }
   if (!box || minus_laplace == 0) return;
-  // axis by axis, so that opposite entries are sums in the same order, and equal: see ConstantBox::has_equal_sides()
+  // axis by axis, so that opposite entries are sums in the same order, and equal
   for (int a = 0; a < dim; a++)
     for (int b = a + 1; b < dim; b++) {
       if (inv_h2[a] == 0 || inv_h2[b] == 0) continue;
