@@ -1,7 +1,7 @@
 #pragma once
-// Red-black steps in three dimensions on a GPU, one or two in one pass, where the operator is a sum over the axes. Where each
-// axis is coarsened, the pass can add the coarse grid's correction first. Rows are often all alike: so they are if the axes
-// are uniform and values beyond their ends are zero. Others are put together from the axes' coefficients.
+// Red-black steps in three dimensions on a GPU, one or two in one pass, where the operator is a sum over the axes. Where
+// each axis is coarsened, the pass can add the coarse grid's correction first. Rows are often all alike: so they are if
+// the axes are uniform and values beyond their ends are zero. Others are put together from the axes' coefficients.
 //
 // A block has a tile of columns and rows, and walks along the third axis; each half-step follows one plane behind the one
 // before. A thread has one column and pairs of rows. In each turn all half-steps change the same row of a pair, which is
