@@ -122,7 +122,7 @@ PetscErrorCode Filling::Run(const PetscScalar *from, PetscScalar *to, bool with_
 }
 
 PetscErrorCode Filling::CheckLate() const {
-  return device_->CheckLate();
+  return device_ ? device_->CheckLate() : PETSC_SUCCESS;
 }
 
 } // namespace shellac

@@ -113,13 +113,13 @@ public:
 
   // For a hierarchy of which this one has some levels, of one rank: see spread.hpp. Arrays on the GPU.
   // Open: the vectors of verbs that follow. CopyIn, CopyOut: to arrays of the hierarchy, where it does not have the vectors'
-  // numbers; and x back. BeginCycle: the first pass of a cycle from x, which finds the norm. Visit: all
-  // levels from here on, by cycles of that type. GetCoarse, SetCoarse: the second level's right-hand side and solution,
-  // which are arrays of the hierarchy where they have the vectors' numbers, otherwise copies in `room`.
+  // numbers; and x back. SetOutside: of a window, what takes the place of its arrays, where its passes can do that.
+  // BeginCycle: the first pass of a cycle from x, which finds the norm. Visit: all levels from here on, by cycles of that
+  // type. GetCoarse, SetCoarse: the second level's right-hand side and solution, which are arrays of the hierarchy where
+  // they have the vectors' numbers, otherwise copies in `room`.
   virtual PetscErrorCode Open(const PetscScalar *, PetscScalar *, bool, bool) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode CopyIn(bool) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode CopyOut() { return PETSC_ERR_SUP; }
-  // SetOutside: of a window, what takes the place of its arrays, where its passes can do that.
   virtual bool           takes_outside() const { return false; }
   virtual void           SetOutside(const OutsideArrays &) {}
   virtual PetscErrorCode BeginCycle(PetscReal *) { return PETSC_ERR_SUP; }

@@ -156,10 +156,11 @@ PetscErrorCode SpreadMultigrid::Connect() {
     if (l == 0) {
       to_here.from = own[rank_];
       PetscCall(enter_->Create(grid_.comm, to_here, way_));
+      if (!spread) break;
     }
     to_here.from = to_here.to;
     PetscCall(levels_[(size_t)l]->around.Create(grid_.comm, to_here, way_));
-    if (spread || l == 0) continue;
+    if (spread) continue;
     to_here.own = {all};
     to_here.to = levels_[(size_t)l - 1]->windows[rank_].of[1];
     to_here.wanted = {to_here.to};
@@ -225,20 +226,6 @@ PetscErrorCode SpreadMultigrid::Destroy() {
   PetscCall(graphs_.Destroy());
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// The passes of a level's window write the next level's b, and read its x, where these have all points of the window.
-void SpreadMultigrid::BorrowNext(int l) {
-  Level    &at = *levels_[(size_t)l];
-  const Box box = box_at(l + 1), window = at.windows[rank_].of[1];
-  bool      has_all = true;
-
-  for (int a = 0; a < 3; a++) has_all = has_all && window.lo[a] >= box.lo[a] && window.hi[a] <= box.hi[a];
-  if (!has_all) return; // as around a periodic axis
-  at.outside.coarse = patch_at(l + 1);
-  for (int a = 0; a < 3; a++) at.outside.coarse.start[a] = box.lo[a] - window.lo[a];
-  at.outside.coarse_b = b_at(l + 1).at(on_gpu);
-  at.outside.coarse_x = x_at(l + 1).at(on_gpu);
 }
 
 // What a level's window makes becomes the next level's right-hand side.
@@ -318,18 +305,16 @@ PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, 
   PetscCall(CheckLate());
   begun_ = sound_ = false;
   for (auto &level : levels_) PetscCall(level->of->Open(level->b.at(on_gpu), level->x.at(on_gpu), full, transposed_));
-  Multigrid &finest = *levels_[0]->of;
-  const bool own = finest.takes_outside(), writes_x = own && !row.more;
+  const bool own = levels_[0]->of->takes_outside(), writes_x = own && !row.more;
   for (int l = 0; l < last(); l++) {
     Level &at = *levels_[(size_t)l];
-    at.outside = {};
-    if (at.of->takes_outside()) BorrowNext(l);
+    at.outside = at.of->takes_outside() ? at.next : OutsideArrays();
     if (l == 0 && own) at.outside.b = b, at.outside.x = writes_x ? x : nullptr;
     at.of->SetOutside(at.outside);
   }
   if (norm) { // of a level that each rank has wholly, the first rank's decides
     PetscCall(Enter(b, x, from_x, row.again, !own));
-    PetscCall(finest.BeginCycle(norm));
+    PetscCall(levels_[0]->of->BeginCycle(norm));
     double squares = last() || rank_ == 0 ? (double)(*norm * *norm) : 0;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &squares, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
     *norm = PetscSqrtReal((PetscReal)squares);

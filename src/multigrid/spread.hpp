@@ -37,12 +37,13 @@ private:
     std::vector<LevelWindow>   windows; // likewise; none of the last level, which each rank has wholly
     Axis                       axes[3];
     S                          sigma;
-    std::unique_ptr<Multigrid> of;     // the window, and the next level's points in it; of the last, all from there on
-    Scratch<S>                 b, x;   // over the window, or all points
-    Scratch<S>                 room;   // see Multigrid::GetCoarse()
-    Filling                    around; // from the ranks' own points to windows, or to all points
-    Filling                    leave;  // of the last level: from its x to the window before, around periodic axes
-    OutsideArrays              outside;
+    std::unique_ptr<Multigrid> of;      // the window, and the next level's points in it; of the last, all from there on
+    Scratch<S>                 b, x;    // over the window, or all points
+    Scratch<S>                 room;    // see Multigrid::GetCoarse()
+    Filling                    around;  // from the ranks' own points to windows, or to all points
+    Filling                    leave;   // of the last level: from its x to the window before, around periodic axes
+    OutsideArrays              next;    // the next level's arrays, where they have all points of the window
+    OutsideArrays              outside; // of the application under way
   };
   PetscErrorCode Plan(const MultigridInput &of, bool *serves);
   PetscErrorCode BringRows(const CouplingArrays &from, const Box &there, int l, const Patch &patch, Couplings *to);
@@ -64,7 +65,7 @@ private:
     return Raise(l, [](Multigrid &of) { return of.correct(0); });
   }
   PetscErrorCode Solve(Guess guess, Cycle cycle, bool full) override;
-  void           BorrowNext(int l);
+  void           FindNext(int l);
   PetscErrorCode Lower(int l, bool from_x, const Verb &make);
   PetscErrorCode Raise(int l, const Verb &use);
   PetscErrorCode Enter(const S *b, S *x, bool from_x, bool again, bool with_b);

@@ -50,6 +50,22 @@ Patch SpreadMultigrid::patch_at(int l) const {
   return patch;
 }
 
+// The passes of a level's window write the next level's b, and read its x, where these have all points of the window: not
+// around a periodic axis.
+void SpreadMultigrid::FindNext(int l) {
+  Level    &at = *levels_[(size_t)l];
+  const Box box = box_at(l + 1), window = at.windows[rank_].of[1];
+  bool      has_all = true;
+
+  at.next = {};
+  for (int a = 0; a < 3; a++) has_all = has_all && window.lo[a] >= box.lo[a] && window.hi[a] <= box.hi[a];
+  if (!has_all) return;
+  at.next.coarse = patch_at(l + 1);
+  for (int a = 0; a < 3; a++) at.next.coarse.start[a] = box.lo[a] - window.lo[a];
+  at.next.coarse_b = b_at(l + 1).at(on_gpu);
+  at.next.coarse_x = x_at(l + 1).at(on_gpu);
+}
+
 // A level's rows at the points of its patch, from those of the ranks. there: this rank's in `from`
 PetscErrorCode SpreadMultigrid::BringRows(const CouplingArrays &from, const Box &there, int l, const Patch &patch,
                                           Couplings *to) {
@@ -70,8 +86,12 @@ PetscErrorCode SpreadMultigrid::BringRows(const CouplingArrays &from, const Box 
   PetscCall(packed.Grow((size_t)own.points(), on_gpu));
   for (int n = 0; n < from.slots(); n++) {
     PetscCall(CopyBox(own, from.slot(n), from.grown, packed.at(on_gpu), own));
-    PetscCall(CopyBox(own_at(l), packed.at(on_gpu), there, array, box_at(l)));
-    PetscCall(levels_[(size_t)l]->around.Run(array, array));
+    if (l == 0)
+      PetscCall(enter_->Run(packed.at(on_gpu), array));
+    else {
+      PetscCall(CopyBox(own_at(l), packed.at(on_gpu), there, array, box_at(l)));
+      PetscCall(levels_[(size_t)l]->around.Run(array, array));
+    }
     PetscCall(CopyBox(all, array, all, to->slot(n), to->grown));
   }
   PetscCall(for_each(on_gpu, difference(all, inner), LeaveOutside{patch, *to, NeighbourList(*to)}));
@@ -102,6 +122,7 @@ PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool sing
     PetscCall(CreateMultigrid({grid, at.axes, at.sigma, of.rows, options, of.device, of.way, l > 0, window, dim_},
                               single, &at.of, failed));
     if (window) there = window->of[1];
+    if (l > 0) FindNext(l - 1);
   }
   last_is_one_ = levels_.back()->of->levels().size() == 1;
   PetscFunctionReturn(PETSC_SUCCESS);
