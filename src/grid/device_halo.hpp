@@ -2,8 +2,9 @@
 // The halo exchange between GPUs, without GPU-aware MPI.
 //
 // Ranks of one host write directly into each other's halo buffers (CUDA IPC, over NVLink if available). A kernel packs
-// into the neighbour's memory and then raises a flag there; a second kernel waits for the flags; the host never waits.
-// Both count exchanges on the GPU, so a CUDA graph can hold those of fillings. Other neighbours use pinned host buffers and
+// into the neighbour's memory, raises a flag there and waits for the neighbours' flags; of a filling a second kernel waits,
+// and puts the values in their places. The host never waits. Exchanges are counted on the GPU, so a CUDA graph can hold
+// those of fillings. Other neighbours use pinned host buffers and
 // MPI. So do ranks that share a GPU, because they would wait for their turn on it. Each pair chooses its way once, at
 // creation, and uses it for all vectors: in one exchange, the vector of one rank may be on the host and that of its
 // neighbour on a GPU.

@@ -24,9 +24,8 @@ PetscErrorCode Solve::FindMemory() {
   PetscCallMPI(MPI_Comm_size(comm, &ranks_));
   PetscInt64 most[] = {PetscMemTypeHost(memory_), (PetscInt64)n, !cg_.sound};
   if (SHELLAC_CUDA && ranks_ > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPIU_INT64, MPI_MAX, comm));
-  cg_.sound = cg_.sound && !most[2];
+  cg_.sound = false;                        // until this solve has ended as it should
   if (most[2]) PetscCall(cg_.Disconnect()); // a rank's solve ended in an error, after which GPUs count meetings apart
-  cg_.sound = false;
   all_on_gpu_ = !most[0];
   most_n_ = (size_t)most[1];
   if (all_on_gpu_) {

@@ -61,6 +61,10 @@ PetscErrorCode Runner::Fetch() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+bool Runner::is_late() const {
+  return meeting_.late && *(volatile int *)meeting_.late;
+}
+
 PetscErrorCode Runner::CheckLate() const {
   PetscFunctionBegin;
   PetscCheck(

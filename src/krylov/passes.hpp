@@ -252,7 +252,8 @@ class Runner {
 public:
   ~Runner();
   // sound: no other rank's GPU uses this one's memory any more.
-  void    Disconnect(bool sound);
+  void Disconnect(bool sound);
+
   Scalars scalars; // on the host; on a GPU that completes them, as of the last Fetch()
 
   // Collective. memory: of the vectors; all_on_gpu: of all ranks. way: as GPUs exchange halos
@@ -302,9 +303,7 @@ public:
 
 private:
   PetscErrorCode AddRanks(); // the sums of all
-  bool           is_late() const {
-              return meeting_.late && *(volatile int *)meeting_.late;
-  }
+  bool           is_late() const;
 
   MPI_Comm             comm_ = MPI_COMM_SELF;
   PetscMemType         memory_ = PETSC_MEMTYPE_HOST;

@@ -18,7 +18,7 @@ struct FusedCG {
   Peers      memory;          // r, p and w of a star on several GPUs, which read their neighbours'
   bool       asked_memory = false;
   Vec        in_memory[3] = {NULL, NULL, NULL};
-  bool       sound = true; // each solve has ended as it should: no GPU uses another one's memory
+  bool       sound = true; // the last solve has ended as it should: no GPU uses another one's memory
 
   PetscErrorCode Disconnect() {
     PetscFunctionBegin;
@@ -26,7 +26,6 @@ struct FusedCG {
     memory.Disconnect(sound);
     runner.Disconnect(sound);
     asked_memory = false;
-    sound = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

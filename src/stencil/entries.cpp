@@ -34,8 +34,8 @@ static PetscErrorCode get_diagonal(Mat A, Vec v) {
 }
 
 #if PETSC_VERSION_GE(3, 22, 0)
-static PetscErrorCode get_row_sum_abs(Mat A,
-                                      Vec v) { // PETSc's l1 Jacobi changes the host's array without asking for it
+// On the host wherever v is: PETSc's l1 Jacobi goes on to change the host's array without asking for its values.
+static PetscErrorCode get_row_sum_abs(Mat A, Vec v) {
   return MatStencilGetRows(A, RowProperty::sum_abs, v, true);
 }
 #endif
