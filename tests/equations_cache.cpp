@@ -20,12 +20,13 @@ using namespace tests;
 
 namespace {
 
-// A folder of this rank, or of all ranks, that goes with all that is in it.
+// A folder of the ranks of `comm`. It goes, with all that is in it, when the last of them is done with it.
 struct Folder {
-  std::string path;
-  bool        own = true;
+  std::string    path;
+  const MPI_Comm comm;
+  bool           own = true;
 
-  explicit Folder(MPI_Comm comm = PETSC_COMM_SELF) {
+  explicit Folder(MPI_Comm ranks = PETSC_COMM_SELF) : comm(ranks) {
     char        name[] = "/tmp/test-of-cache-XXXXXX";
     PetscMPIInt rank;
     OK(MPI_Comm_rank(comm, &rank) ? PETSC_ERR_MPI : PETSC_SUCCESS);
@@ -35,6 +36,7 @@ struct Folder {
     path = name;
   }
   ~Folder() {
+    MPI_Barrier(comm);
     if (own) (void)!std::system(("rm -rf " + path).c_str());
   }
   std::vector<std::string> files() const {
@@ -203,7 +205,6 @@ TEST_CASE("several processes make a file of the cache at once", "[equations][cac
   for (int time = 0; time < 5; time++) take(folder, "key " + std::to_string(time), PETSC_COMM_SELF, 100000);
   OK(MPI_Barrier(PETSC_COMM_WORLD) ? PETSC_ERR_MPI : PETSC_SUCCESS);
   CHECK(folder.files().size() == 5);
-  OK(MPI_Barrier(PETSC_COMM_WORLD) ? PETSC_ERR_MPI : PETSC_SUCCESS);
 }
 
 TEST_CASE("ranks that do not see the file of the cache get a copy", "[equations][cache]") {
