@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes HTML of the manual: all README.md pages, and the reference from the docstrings of the public headers.
+# Makes HTML of the manual: all README.md pages, and the reference from the docstrings of the public headers; the latter
+# also as manual pages, for man.
 # usage: docs.sh [FOLDER]      (default: build/docs of the source tree); the front page is FOLDER/index.html
 # Needs pandoc and Python 3. Fails where a page has a dead link.
 set -euo pipefail
@@ -36,7 +37,9 @@ files=$(python3 makefiles/check_pages.py "$source" "${pages[@]}")
 
 mkdir -p "$out/.work"
 trap 'rm -rf "$out/.work"' EXIT
-python3 makefiles/reference.py include/shellac.h include/shellac/*.h include/shellac/*.hpp > "$out/.work/reference.md"
+headers=(include/shellac.h include/shellac/*.h include/shellac/*.hpp)
+python3 makefiles/reference.py "${headers[@]}" > "$out/.work/reference.md"
+python3 makefiles/reference.py -man "$out/man" "${headers[@]}"
 # the C++ interface explains itself
 {
   echo "# shellac/stencil.hpp" && echo && echo '```cpp' && cat include/shellac/stencil.hpp && echo '```'
@@ -86,4 +89,4 @@ for file in $files; do
   mkdir -p "$(dirname "$out/$file")"
   cp "$file" "$out/$file"
 done
-echo "${#pages[@]} pages: $out/index.html"
+echo "${#pages[@]} pages: $out/index.html; man -M $out/man PCSTENCILMG"

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Converts the docstrings of C headers, in PETSc's format, to one page of Markdown.
+"""Converts the docstrings of C headers, in PETSc's format, to one page of Markdown or to manual pages.
 
 usage: reference.py HEADER... > reference.md
-       reference.py -check HEADER...     fails, and says what docstrings lack
+       reference.py -man FOLDER HEADER...     writes a manual page for each docstring: FOLDER/man3/NAME.3
+       reference.py -check HEADER...          fails, and says what docstrings lack
 
 A docstring stands between /*@ or /*@C and @*/ (functions), /*MC and M*/ (types) or /*E and E*/ (enumerations). Its first
 line is `name - summary`; a line `Title:` begins a section; lines that begin with `+`, `.` or `-` in the first column are
 the items of a list; `.seealso:` names related pages. The declaration that follows the docstring is shown as it stands.
 """
 
+import os
 import re
 import sys
 
@@ -121,6 +123,48 @@ def render(name, body, declaration, names):
     return out
 
 
+def roff(text):
+    """A line of Markdown, as render() makes it, for man."""
+    text = re.sub(r"\\([\\*_<>\[\]#|~^$])", r"\1", text).replace("\\", "\\e").replace("-", "\\-")
+    return re.sub(r"`([^`]*)`", r"\\fB\1\\fR", re.sub(r"^([.'])", r"\\&\1", text))
+
+
+def manual_page(name, body, declaration):
+    lines = render(name, body, declaration, set())
+    summary = lines[2] if not lines[2].startswith("```") else name
+    out = [f'.TH {name} 3 "" Shellac', ".SH NAME", f"{name} \\- {roff(summary).rstrip('.')}", ".SH SYNOPSIS", ".nf",
+           "#include <shellac.h>", ".sp"]
+    in_code = None
+    for line in lines[2:] if summary == name else lines[4:]:
+        named = re.match(r"\*(Level|See also)\*: (.*)", line)
+        item = re.match(r"- `([^`]*)`: (.*)", line)
+        if line.startswith("```"):
+            in_code = not in_code if in_code is not None else True
+            if not in_code:
+                out.append(".fi")
+        elif in_code:
+            out.append(roff(line))
+        elif line.startswith("#### "):
+            out.append(f".SH {line[5:].upper()}")
+        elif named:
+            out += [f".SH {named.group(1).upper()}", roff(named.group(2))]
+        elif item:
+            out += [".TP", f"\\fB{roff(item.group(1))}\\fR", roff(item.group(2))]
+        elif line:
+            out += [".PP", re.sub(r"^\*(.*)\*$", r"\\fI\1\\fR", roff(line))]
+    return "\n".join(out) + "\n"
+
+
+def write_manual_pages(folder, paths):
+    os.makedirs(os.path.join(folder, "man3"), exist_ok=True)
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for _, body, declaration in DOCSTRING.findall(file.read()):
+                name = body.strip().split()[0]
+                with open(os.path.join(folder, "man3", name + ".3"), "w", encoding="utf-8") as page:
+                    page.write(manual_page(name, body.strip("\n"), declaration))
+
+
 def faults(kind, name, body, declaration):
     """What a docstring lacks: level, related pages; of a function whether it is collective, its parameters and errors."""
     wanted = {"   Level: ": "a level", ".seealso: ": "related pages"}
@@ -166,6 +210,8 @@ def check(paths):
 def main(paths):
     if paths[0] == "-check":
         return check(paths[1:])
+    if paths[0] == "-man":
+        return write_manual_pages(paths[1], paths[2:])
     found = []
     for path in paths:
         with open(path, encoding="utf-8") as file:

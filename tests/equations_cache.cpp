@@ -261,3 +261,25 @@ TEST_CASE("sources are compiled without a shell", "[equations][cache]") {
   else
     setenv("SHELLAC_CXX", compiler.c_str(), 1);
 }
+
+TEST_CASE("texts are compiled for an older processor where the environment names it", "[equations][cache]") {
+  Folder            folder(PETSC_COMM_WORLD);
+  const void       *made = nullptr;
+  const std::string source = "#ifdef __SSE4_2__\nextern \"C\" const int shellac_compiled = 2;\n#else\n"
+                             "extern \"C\" const int shellac_compiled = 1;\n#endif\n";
+  const auto        compile = [&](const char *processor) {
+    setenv("SHELLAC_PROCESSOR", processor, 1);
+    return shellac::CompileSource(PETSC_COMM_WORLD, source, {"the test", "test", {source}}, folder.path.c_str(), &made);
+  };
+#ifdef __x86_64__
+  OK(compile("x86-64"));
+  CHECK(*static_cast<const int *>(made) == 1);
+  OK(compile("x86-64-v2"));
+  CHECK(*static_cast<const int *>(made) == 2);
+  EXPECT_ERROR(PETSC_ERR_USER, ({"SHELLAC_PROCESSOR", "x86-64-v9", "x86-64-v3"}), [&] { return compile("x86-64-v9"); });
+#else
+  OK(compile("any"));
+  EXPECT_ERROR(PETSC_ERR_USER, ({"SHELLAC_PROCESSOR", "old", "any"}), [&] { return compile("old"); });
+#endif
+  unsetenv("SHELLAC_PROCESSOR");
+}

@@ -121,18 +121,28 @@ static int level_of_processor() {
 #endif
 
 // Options for a processor that all ranks have, or that is a part of each; *name: of it, for the key of the cache.
-// Collective.
+// SHELLAC_PROCESSOR names one that is as old as all which use the cache. Collective.
 static PetscErrorCode GetTarget(MPI_Comm comm, Words *options, std::string *name) {
+  const std::string most = variable("SHELLAC_PROCESSOR");
+
   PetscFunctionBegin;
 #if defined(__x86_64__)
   static const int own = level_of_processor();
-  int              level = own;
+  int              level = most.empty() ? own : -1;
+  for (int l = 0; l < 4; l++)
+    if (most == levels[l].name) level = std::min(l, own);
+  SHELLAC_CHECK_ALL(level >= 0, comm, PETSC_ERR_USER,
+                    "SHELLAC_PROCESSOR is '%s', no processor that texts are compiled for; use x86-64, x86-64-v2, "
+                    "x86-64-v3 or x86-64-v4, or leave it out",
+                    most.c_str());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, comm));
   for (int l = 0; l <= level; l++) append(options, levels[l].flags);
   *name = levels[level].name;
 #else
   static const std::string hash = hash_of(joined(lines_about_processor()));
-  std::vector<int>         extremes; // of each digit, and of its negative
+  SHELLAC_CHECK_ALL(most.empty() || most == "any", comm, PETSC_ERR_USER,
+                    "SHELLAC_PROCESSOR is '%s'; use any, or leave it out", most.c_str());
+  std::vector<int> extremes = {!most.empty(), 0}; // whether any is named; each digit, and its negative
   for (const char digit : hash) extremes.insert(extremes.end(), {digit, -digit});
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), (PetscMPIInt)extremes.size(), MPI_INT, MPI_MAX, comm));
   bool same = true;

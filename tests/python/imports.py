@@ -3,6 +3,7 @@
     python3 imports.py [LIBRARY-FOR-ANOTHER-PETSC]
 """
 
+import ast
 import os
 import subprocess
 import sys
@@ -57,6 +58,25 @@ class Imports(unittest.TestCase):
         code, output = run("import shellac; print(shellac.__version__)")
         self.assertEqual(code, 0, output)
         self.assertTrue(os.path.realpath(os.environ["SHELLAC_LIBRARY"]).endswith(".so." + output.strip()), output)
+
+    def test_the_types_are_of_the_functions_that_there_are(self):
+        code, path = run("import shellac; print(shellac.__file__)")
+        self.assertEqual(code, 0, path)
+        with open(path.strip() + "i") as file:
+            stub = ast.parse(file.read())
+        methods = next(node.body for node in stub.body if isinstance(node, ast.ClassDef))
+        stated = {node.name: node for node in stub.body + methods
+                  if isinstance(node, ast.FunctionDef) and not node.decorator_list and node.name != "__getattr__"}
+        names = {name: [a.arg for a in f.args.posonlyargs + f.args.args + f.args.kwonlyargs] for name, f in stated.items()}
+        code, found = run("import inspect, shellac\n"
+                          "own = [f for f in list(vars(shellac).values()) + list(vars(shellac.Equation).values())\n"
+                          "       if inspect.isfunction(f) and f.__module__.startswith('shellac.')]\n"
+                          "print({f.__name__: list(inspect.signature(f).parameters) for f in own\n"
+                          f"       if f.__name__ in {list(names)} or f.__name__ in filter(str.islower, shellac.__all__)}})")
+        self.assertEqual(code, 0, found)
+        variable = {"values", "settings"}
+        self.assertEqual({n: [a for a in args if a not in variable or n in ("vector", "scatter")]
+                          for n, args in ast.literal_eval(found).items()}, names)
 
     def test_a_missing_library_is_named(self):
         code, output = run("import shellac", SHELLAC_LIBRARY="/nowhere/libshellac.so")

@@ -43,8 +43,6 @@ class Configure(config.package.Package):
       raise RuntimeError('Shellac needs shared libraries: leave out --with-shared-libraries=0')
     if not self.cmake.found:
       raise RuntimeError('Shellac needs CMake 3.18 or newer: add --download-cmake')
-    if not self.getExecutable('pkg-config', getFullPath = 1, resultName = 'pkgconfig'):
-      raise RuntimeError('Shellac needs pkg-config on the PATH: its CMake finds PETSc by it')
 
     if self.argDB['prefix'] and not 'package-prefix-hash' in self.argDB: # built after PETSc is installed, against that
       prefix = os.path.abspath(os.path.expanduser(self.argDB['prefix']))
