@@ -337,6 +337,25 @@ TEST_CASE("a tolerance joins rows that are nearly equal", "[capture][forms]") {
   CHECK(off <= 1e-7);
 }
 
+TEST_CASE("products of several unknowns where the halo of a rank meets many points", "[capture]") {
+  for (DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX}) {
+    Lattice l;
+    l.dim = 3, l.dof = 2, l.shape = shape;
+    l.N[0] = 17, l.N[1] = 18, l.N[2] = 6; // of a rank, a layer has more points than a run of the loop
+    for (DMBoundaryType &end : l.ends) end = DM_BOUNDARY_PERIODIC;
+    l.ranks[0] = l.ranks[1] = 1;
+    INFO(describe(l));
+    Twins t(l);
+    t.both([&](DM da, Mat M) {
+      set_rows(da, M, random_fill(l, Form::arrays, 1), Way::blocked_stencil, INSERT_VALUES);
+      assemble(M);
+    });
+    CHECK(t.difference_of([](DM, Mat M, Vec x, Vec, Vec y) { OK(MatMult(M, x, y)); }) <= exact);
+    CHECK(t.difference_of([](DM, Mat M, Vec x, Vec b, Vec y) { OK(MatMultAdd(M, x, b, y)); }) <= exact);
+    CHECK(t.difference_of([](DM, Mat M, Vec x, Vec, Vec y) { OK(MatMultTranspose(M, x, y)); }) <= exact);
+  }
+}
+
 TEST_CASE("products take a captured matrix as any factor", "[capture]") {
   if (rank_count() > 1) return; // MPIAIJ makes AB and PᵀAP; these are the same code
   Lattice l = plane(8, 7);

@@ -252,4 +252,83 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
   ApplyOnHost<T>(row, field, form, b, box, y).apply();
 }
 
+// The points of boxes whose stencils may need the halo, in the form `arrays`. Chunks of points are taken slot by slot here,
+// too: point by point, each coefficient would be read from another cache line. What an arm meets at the points is gathered.
+template <class T> class BorderOnHost {
+public:
+  explicit BorderOnHost(const captured::Apply<T> &point) : point_(point), patch_(point_.row.patch), a_(point_.row.a) {
+    size_t arms = 1;
+    for (int axis = 0; axis < 3; axis++) arms *= (size_t)(2 * a_.reach[axis] + 1);
+    there_.resize(arms);
+    values_.resize(arms * (size_t)(patch_.dof * chunk));
+  }
+  void apply(const Box &box) {
+    for (PetscInt64 first = 0; first < box.points(); first += points_) {
+      points_ = (PetscInt)PetscMin(chunk, box.points() - first);
+      for (PetscInt i = 0; i < points_; i++) {
+        box.point(first + i, p_[i]);
+        at_[i] = patch_.index(p_[i][0], p_[i][1], p_[i][2]);
+      }
+      std::fill(there_.begin(), there_.end(), false);
+      for (PetscInt r = 0; r < patch_.dof; r++) apply_row(r);
+    }
+  }
+
+private:
+  static constexpr PetscInt64 chunk = SeparateRows<T>::chunk;
+  static constexpr int        most = 5; // slots at once, for which there are registers
+
+  void apply_row(PetscInt r) {
+    const T *coefficients[most], *values[most];
+    std::fill_n(sums_, points_, T(0));
+    for (int s = a_.first[r], n; s < a_.first[r + 1]; s += n) {
+      n = PetscMin(most, a_.first[r + 1] - s);
+      for (int g = 0; g < n; g++) {
+        for (PetscInt i = 0; i < points_; i++) coefficients_[g][i] = a_.array[s + g][at_[i]];
+        coefficients[g] = coefficients_[g];
+        values[g] = values_at(a_.slot[s + g]);
+      }
+      add_all_slots<false>(n, coefficients, values, points_, true, sums_);
+    }
+    for (PetscInt i = 0; i < points_; i++) {
+      const size_t to = at_[i] * patch_.dof + r;
+      point_.y[to] = combine(point_.form, point_.b, to, sums_[i]);
+    }
+  }
+  // The values that a slot meets.
+  const T *values_at(const Slot &slot) {
+    const PetscInt dof = patch_.dof;
+    size_t         arm = 0;
+    for (int axis = 0; axis < 3; axis++)
+      arm = arm * (size_t)(2 * a_.reach[axis] + 1) + (size_t)(slot.step[axis] + a_.reach[axis]);
+    T       *values = values_.data() + arm * (size_t)(dof * chunk);
+    const T *line = nullptr;
+    for (PetscInt i = 0; i < points_ && !there_[arm]; i++) {
+      const PetscInt q[3] = {p_[i][0] + slot.step[0], p_[i][1] + slot.step[1], p_[i][2] + slot.step[2]};
+      if (i == 0 || p_[i][0] <= p_[i - 1][0]) line = line_at(q[1], q[2]);
+      const bool on_line = line && q[0] >= 0 && q[0] < patch_.size[0];
+      for (PetscInt c = 0; c < dof; c++)
+        values[c * chunk + i] = on_line ? line[q[0] * dof + c] : point_.u.value(patch_, q, c);
+    }
+    there_[arm] = true;
+    return values + slot.c * chunk;
+  }
+  // The values of a line along the first axis, which may be in the halo; null if there are none.
+  const T *line_at(PetscInt j, PetscInt k) const {
+    const Direction to = {{0, j < 0 ? -1 : j >= patch_.size[1], k < 0 ? -1 : k >= patch_.size[2]}};
+    const T *const values = to.index() == 13 ? point_.u.u : point_.u.halo[to.index()];
+    const PetscInt  q[3] = {0, j, k};
+    return values ? values + patch_.beyond_patch(to).index(q) * patch_.dof : nullptr;
+  }
+
+  const captured::Apply<T>       point_;
+  const Patch                   &patch_;
+  const CapturedCoefficients<T> &a_;
+  PetscInt                       points_ = 0, p_[chunk][3];
+  size_t                         at_[chunk];
+  std::vector<char>              there_;  // [arms]
+  std::vector<T>                 values_; // [arms][dof][chunk]
+  T                              coefficients_[most][chunk], sums_[chunk];
+};
+
 } // namespace shellac
