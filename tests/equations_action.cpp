@@ -321,6 +321,87 @@ TEST_CASE("preconditioners that want entries name one that does not", "[equation
                        });
 }
 
+// Diagonals with zeros among them, as methods for bounds take: what is added to the diagonal later must stay.
+TEST_CASE("scaling, shifts, diagonals and zeroed rows of a Jacobian without entries are AIJ's", "[equations]") {
+  if (!equations_work()) return;
+  Lattice l;
+  Grid    da;
+  OK(make_grid(l, nullptr, &da));
+  set_equation(da, "residual = -0.01*laplacian(u) + u*u*u(1,0) + u*u(0,1)");
+  Vector     u = random_vector(da, 1), v = random_vector(da, 2), w = random_vector(da, 3), half = random_vector(da, 4);
+  PetscInt   first, last;
+  const auto zero_some = [&](const PetscInt p[3]) { return p[0] % 3 ? 1. + (PetscReal)p[1] : 0.; };
+  set_values(da, half, zero_some);
+  OK(VecGetOwnershipRange(u, &first, &last));
+  const PetscInt rows[] = {first, last - 1};
+  const struct {
+    const char                               *name;
+    std::function<PetscErrorCode(Mat, Vec b)> change;
+  } changes[] = {{"left", [&](Mat A, Vec) { return MatDiagonalScale(A, half, NULL); }},
+                 {"right", [&](Mat A, Vec) { return MatDiagonalScale(A, NULL, half); }},
+                 {"both", [&](Mat A, Vec) { return MatDiagonalScale(A, w, half); }},
+                 {"add", [&](Mat A, Vec) { return MatDiagonalSet(A, v, ADD_VALUES); }},
+                 {"insert", [&](Mat A, Vec) { return MatDiagonalSet(A, w, INSERT_VALUES); }},
+                 {"shift", [&](Mat A, Vec) { return MatShift(A, 0.7); }},
+                 {"scale", [&](Mat A, Vec) { return MatScale(A, -1.3); }},
+                 {"rows", [&](Mat A, Vec b) { return MatZeroRows(A, 2, rows, 0.5, v, b); }},
+                 {"columns", [&](Mat A, Vec b) { return MatZeroRowsColumns(A, 2, rows, 0.5, v, b); }}};
+  for (const auto &one : changes)
+    for (const auto &next : changes)
+      for (const auto &third : {changes[3], changes[5]}) {
+        INFO(one.name << ", " << next.name << ", " << third.name);
+        Matrix A = jacobian(da, u, MATEQUATION), aij = jacobian(da, u, MATAIJ);
+        Vector b = copy_of(w), of_aij = copy_of(w), x = make_vector(da), y = make_vector(da);
+        OK(MatSetOption(aij, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+        for (const auto *change : {&one, &next, &third}) {
+          OK(change->change(A, b));
+          OK(change->change(aij, of_aij));
+        }
+        CHECK(difference(b, of_aij) < 1e-12);
+        OK(MatMult(A, v, x));
+        OK(MatMult(aij, v, y));
+        CHECK(difference(x, y) < 1e-12);
+        CHECK(difference_of_transposes(A, aij, v) < 1e-12);
+        OK(MatGetDiagonal(A, x));
+        OK(MatGetDiagonal(aij, y));
+        CHECK(difference(x, y) < 1e-12);
+      }
+}
+
+// Whose implicit part is zero: the Mat is zeroed and then shifted.
+TEST_CASE("explicit stages of a method with implicit ones need no entries", "[equations]") {
+  if (!equations_work()) return;
+  Options set("-ts_type arkimex -ts_dt 1e-3 -ts_max_steps 3 -ts_adapt_type none -pc_type jacobi -ksp_rtol 1e-12");
+  Vector  u[2];
+  for (int without = 0; without < 2; without++) {
+    Grid                 da = gallery_grid("allen_cahn.h", 9);
+    Owned<TS, TSDestroy> ts;
+    OK(DMSetMatType(da, without ? MATEQUATION : MATAIJ));
+    u[without] = make_vector(da);
+    OK(DMDAEquationComputeInitial(da, u[without]));
+    OK(TSCreate(PETSC_COMM_WORLD, &ts));
+    OK(TSSetDM(ts, da));
+    OK(TSSetFromOptions(ts));
+    OK(TSSolve(ts, u[without]));
+  }
+  CHECK(difference(u[1], u[0]) <= 1e-12);
+  Grid   da = gallery_grid("allen_cahn.h", 9);
+  Vector v = random_vector(da, 2), y = make_vector(da), z = make_vector(da);
+  Matrix A = matrix(da, MATEQUATION);
+  OK(MatZeroEntries(A)); // before it has a state
+  OK(MatShift(A, 3));
+  for (auto *product : {MatMult, MatMultTranspose}) {
+    OK((*product)(A, v, y));
+    OK(VecAXPY(y, -3, v));
+    PetscReal norm;
+    OK(VecNorm(y, NORM_INFINITY, &norm));
+    CHECK(norm < 1e-14);
+  }
+  OK(MatGetDiagonal(A, y));
+  OK(VecSet(z, 3));
+  CHECK(difference(y, z) == 0);
+}
+
 TEST_CASE("implicit steps and linear solves without entries", "[equations]") {
   if (!equations_work()) return;
   Vector u[2];

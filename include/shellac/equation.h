@@ -66,8 +66,8 @@ PETSC_EXTERN PetscErrorCode DMDASetEquation(DM da, const char text[]);
    smoothers made of these; preconditioners that need entries do not. Each assembly copies the state. Parameters and fields
    are those at the time of a product. `MatMultTranspose()` stores the entries in a `MATSTENCILSHELL`, once for each state.
 
-   Products are computed where the vectors are; on a GPU by kernels that NVRTC compiles, like residuals. PETSc multiplies by
-   a diagonal from `MatDiagonalSet()` on the host.
+   Products are computed where the vectors are; on a GPU by kernels that NVRTC compiles, like residuals. The Mat keeps
+   copies of the diagonals that scale it or are added to it.
 
 .seealso: `DMDASetEquation()`, `MATSTENCILSHELL`
 M*/

@@ -1,6 +1,7 @@
 // The Mat type equation: the Jacobian's action on a vector, without entries; and preconditioners without entries.
 
 #include "equations/equation.hpp"
+#include "equations/scaling.hpp"
 #include "equations/types.hpp"
 #include "shellac.h"
 
@@ -87,10 +88,12 @@ PetscErrorCode EquationOnGrid::Derive(PetscReal time, Vec state, Vec v, Vec y, L
 
 // Where the derivative is taken.
 struct ActionMat {
-  Vec       state = NULL; // with ghost points, where there are several ranks; null before the first
-  PetscReal time = 0;
-  Mat       entries = NULL;      // of type stencil, for products with the transpose; null until one is asked for
-  PetscInt  entries_version = 0; // of the equation that they are of; 0: they are not those at the state
+  Vec        state = NULL; // with ghost points, where there are several ranks; null before the first
+  PetscReal  time = 0;
+  MatScaling scaling;
+  bool       is_sum = false;      // with another Mat: the shell keeps it, and changes the sum
+  Mat        entries = NULL;      // of type stencil, for products with the transpose; null until one is asked for
+  PetscInt   entries_version = 0; // of the equation that they are of; 0: they are not those at the state
 };
 
 static PetscErrorCode destroy_context(void *argument) {
@@ -146,10 +149,15 @@ static PetscErrorCode act(Mat A, Vec v, Vec y) {
   EquationOnGrid *equation;
 
   PetscFunctionBegin;
-  PetscCall(get_state(A, &context, &equation));
-  if (v) PetscCall(GridCheckVector(equation->grid(), v, "operand"));
-  PetscCall(GridCheckVector(equation->grid(), y, "result"));
-  PetscCall(equation->Act(context->time, context->state, v, y));
+  PetscCall(MatShellGetContext(A, (void *)&context));
+  PetscCall(context->scaling.Apply(v, false, y, [&](Vec w, Vec z) {
+    PetscFunctionBegin;
+    PetscCall(get_state(A, &context, &equation));
+    if (w) PetscCall(GridCheckVector(equation->grid(), w, "operand"));
+    PetscCall(GridCheckVector(equation->grid(), z, "result"));
+    PetscCall(equation->Act(context->time, context->state, w, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,17 +167,117 @@ static PetscErrorCode act_transposed(Mat A, Vec v, Vec y) {
   EquationOnGrid *equation;
 
   PetscFunctionBegin;
-  PetscCall(get_state(A, &context, &equation));
-  const PetscInt version = equation->equation().version;
-  if (!context->entries) PetscCall(create_like(A, MATSTENCILSHELL, &context->entries));
-  if (context->entries_version != version)
-    PetscCall(equation->AssembleAt(context->time, context->state, context->entries));
-  context->entries_version = version;
-  PetscCall(MatMultTranspose(context->entries, v, y));
+  PetscCall(MatShellGetContext(A, (void *)&context));
+  PetscCall(context->scaling.Apply(v, true, y, [&](Vec w, Vec z) {
+    PetscFunctionBegin;
+    PetscCall(get_state(A, &context, &equation));
+    const PetscInt version = equation->equation().version;
+    if (!context->entries) PetscCall(create_like(A, MATSTENCILSHELL, &context->entries));
+    if (context->entries_version != version)
+      PetscCall(equation->AssembleAt(context->time, context->state, context->entries));
+    context->entries_version = version;
+    PetscCall(MatMultTranspose(context->entries, w, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode get_diagonal(Mat A, Vec d) {
   return act(A, NULL, d);
+}
+
+// ---- scaling and shifts ------------------------------------------------------------------------------------------------
+
+// The shell's own operations.
+template <MatOperation operation, class... Parameters> struct OfShell {
+  using Function = PetscErrorCode(Mat, Parameters...);
+  static inline Function *call = NULL;
+
+  static PetscErrorCode Replace(Mat A, Function *ours) { // past the shell, which allows none
+    OperationFn *present;
+
+    PetscFunctionBegin;
+    PetscCall(MatGetOperation(A, operation, &present));
+    call = reinterpret_cast<Function *>(present);
+    PetscCall(MatSetOperation(A, operation, reinterpret_cast<OperationFn *>(ours)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+using ShellScale = OfShell<MATOP_SCALE, PetscScalar>;
+using ShellShift = OfShell<MATOP_SHIFT, PetscScalar>;
+using ShellDiagonalScale = OfShell<MATOP_DIAGONAL_SCALE, Vec, Vec>;
+using ShellDiagonalSet = OfShell<MATOP_DIAGONAL_SET, Vec, InsertMode>;
+using ShellAxpy = OfShell<MATOP_AXPY, PetscScalar, Mat, MatStructure>;
+using ShellZeroRows = OfShell<MATOP_ZERO_ROWS, PetscInt, const PetscInt[], PetscScalar, Vec, Vec>;
+using ShellZeroRowsColumns = OfShell<MATOP_ZERO_ROWS_COLUMNS, PetscInt, const PetscInt[], PetscScalar, Vec, Vec>;
+
+static PetscErrorCode scale(Mat A, PetscScalar a) {
+  ActionMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, (void *)&context));
+  PetscCall(context->is_sum ? ShellScale::call(A, a) : context->scaling.Scale(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode shift(Mat A, PetscScalar a) {
+  ActionMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, (void *)&context));
+  PetscCall(context->is_sum ? ShellShift::call(A, a) : context->scaling.Shift(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode diagonal_scale(Mat A, Vec left, Vec right) {
+  ActionMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, (void *)&context));
+  PetscCall(context->is_sum ? ShellDiagonalScale::call(A, left, right)
+                            : context->scaling.DiagonalScale(A, left, right));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode diagonal_set(Mat A, Vec diagonal, InsertMode mode) {
+  ActionMat *context;
+  Vec        present;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, (void *)&context));
+  if (context->is_sum) {
+    PetscCall(ShellDiagonalSet::call(A, diagonal, mode));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (mode == INSERT_VALUES) {
+    PetscCall(MatCreateVecs(A, NULL, &present));
+    PetscCall(MatGetDiagonal(A, present));
+    PetscCall(context->scaling.Add(A, present, -1));
+    PetscCall(VecDestroy(&present));
+  }
+  PetscCall(context->scaling.Add(A, diagonal, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <bool columns>
+static PetscErrorCode zero_rows(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b) {
+  const auto of_shell = columns ? ShellZeroRowsColumns::call : ShellZeroRows::call;
+  ActionMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, (void *)&context));
+  PetscCall(context->is_sum ? of_shell(A, n, rows, diagonal, x, b)
+                            : context->scaling.ZeroRows(A, n, rows, diagonal, columns, x, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode axpy(Mat A, PetscScalar a, Mat X, MatStructure structure) {
+  ActionMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, (void *)&context));
+  context->is_sum = true;
+  PetscCall(ShellAxpy::call(A, a, X, structure));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode view(Mat A, PetscViewer viewer) {
@@ -189,6 +297,19 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The Mat becomes so many times the derivative, without shifts and other changes.
+static PetscErrorCode begin_anew(Mat A, PetscScalar factor) {
+  ActionMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, (void *)&context));
+  PetscCall(context->scaling.Reset(factor));
+  context->is_sum = false;
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // by which the shell drops its own
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode set_state(Mat A, PetscReal time, Vec u) {
   ActionMat      *context;
   EquationOnGrid *equation;
@@ -199,10 +320,14 @@ static PetscErrorCode set_state(Mat A, PetscReal time, Vec u) {
   PetscCall(equation->CopyState(u, &context->state));
   context->time = time;
   context->entries_version = 0;
-  PetscCall(set_operation(A, MATOP_VIEW, view));      // on several ranks DMCreateMatrix() has put another one there
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // no shift and no scaling any more
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(begin_anew(A, 1));
+  PetscCall(set_operation(A, MATOP_VIEW, view)); // on several ranks DMCreateMatrix() has put another one there
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// For a method that takes the whole rate explicitly, a TS zeroes and shifts the Mat.
+static PetscErrorCode zero_entries(Mat A) {
+  return begin_anew(A, 0);
 }
 
 static PetscErrorCode set_up(Mat A) {
@@ -327,6 +452,14 @@ PetscErrorCode MatCreate_Equation(Mat A) {
   PetscCall(set_operation(A, MATOP_MULT, act));
   PetscCall(set_operation(A, MATOP_MULT_TRANSPOSE, act_transposed));
   PetscCall(set_operation(A, MATOP_GET_DIAGONAL, get_diagonal));
+  PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, zero_entries));
+  PetscCall(ShellScale::Replace(A, scale));
+  PetscCall(ShellShift::Replace(A, shift));
+  PetscCall(ShellDiagonalScale::Replace(A, diagonal_scale));
+  PetscCall(ShellDiagonalSet::Replace(A, diagonal_set));
+  PetscCall(ShellAxpy::Replace(A, axpy));
+  PetscCall(ShellZeroRows::Replace(A, zero_rows<false>));
+  PetscCall(ShellZeroRowsColumns::Replace(A, zero_rows<true>));
   PetscCall(set_operation(A, MATOP_SETUP, set_up));
   PetscCall(set_operation(A, MATOP_SOR, refuse_relaxation));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, refuse_submatrices));
