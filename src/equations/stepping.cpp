@@ -6,6 +6,7 @@ namespace shellac {
 struct Followed {
   Vec       tolerances = NULL; // absolute ones, where some are not the TS's
   PetscReal tolerance = 0;     // the TS's, when they were made
+  PetscInt  version = 0;       // of the equation, before the last step
 };
 
 static PetscErrorCode destroy_followed(void *argument) {
@@ -73,17 +74,27 @@ static PetscErrorCode after_step(TS ts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode check_last_try(TS ts, EquationOnGrid &equation, bool *refused);
+
 // A monitor: it also sees the state that is interpolated at the end.
-static PetscErrorCode monitor(TS ts, PetscInt step, PetscReal time, Vec u, void *followed) {
+static PetscErrorCode monitor(TS ts, PetscInt step, PetscReal time, Vec u, void *argument) {
+  Followed         *followed = static_cast<Followed *>(argument);
   EquationOnGrid   *equation;
   PetscInt          locks;
   TSConvergedReason reason;
   VecType           type;
+  PetscBool         is_rk;
+  bool              refused;
 
   PetscFunctionBegin;
   PetscCall(find_equation(ts, &equation));
   if (!equation) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(set_tolerances(ts, *equation, static_cast<Followed *>(followed)));
+  if (step == 0) equation->attempt.refused = 0; // of a solve before
+  PetscCall(check_last_try(ts, *equation, &refused));
+  PetscCall(set_tolerances(ts, *equation, followed));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSRK, &is_rk));
+  if (is_rk && equation->equation().version != followed->version) PetscCall(TSRestartStep(ts)); // it keeps a rate
+  followed->version = equation->equation().version;
   if (equation->Imposes()) {
     PetscCall(VecLockGet(u, &locks));
     for (PetscInt n = 0; n < locks; n++) PetscCall(VecLockReadPop(u));
@@ -122,17 +133,118 @@ PetscErrorCode FollowSteps(TS ts, EquationOnGrid &equation) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What a step's error may be at each value of the state that it begins with.
+static PetscErrorCode get_tolerances(TS ts, Vec state, Vec tolerances) {
+  PetscReal absolute, relative;
+  Vec       absolutes, relatives;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetTolerances(ts, &absolute, &absolutes, &relative, &relatives));
+  PetscCall(VecCopy(state, tolerances));
+  PetscCall(VecAbs(tolerances));
+  PetscCall(relatives ? VecPointwiseMult(tolerances, tolerances, relatives) : VecScale(tolerances, relative));
+  PetscCall(absolutes ? VecAXPY(tolerances, 1, absolutes) : VecShift(tolerances, absolute));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// PETSc 3.18 subtracts the rates of a rejected step from the state, and loses digits if rates are large.
+static PetscErrorCode check_kept_state(TS ts, EquationOnGrid &equation) {
+  const std::vector<PetscScalar> &before = equation.attempt.state;
+  const EquationText             &text = equation.equation().text;
+  WorkVector                      tolerances;
+  Vec                             state;
+  const PetscScalar              *value, *tolerance;
+  PetscMPIInt                     lost = 0;
+  char                            problem[256];
+
+  PetscFunctionBegin;
+  PetscCall(TSGetSolution(ts, &state));
+  PetscCall(tolerances.Get(equation.da()));
+  PetscCall(get_tolerances(ts, state, tolerances));
+  PetscCall(VecGetArrayRead(state, &value));
+  PetscCall(VecGetArrayRead(tolerances, &tolerance));
+  for (size_t i = 0; i < before.size(); i++)
+    if (!(PetscAbsScalar(value[i] - before[i]) <= 0.1 * PetscRealPart(tolerance[i]))) lost = 1;
+  PetscCall(VecRestoreArrayRead(tolerances, &tolerance));
+  PetscCall(VecRestoreArrayRead(state, &value));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &lost, 1, MPI_INT, MPI_MAX, equation.grid().comm));
+  PetscCall(PetscSNPrintf(problem, sizeof(problem),
+                          "rates in a step from t = %g were so large that the state lost digits when the step was "
+                          "rejected; begin with smaller steps, by -ts_dt or -ts_adapt_dt_max",
+                          (double)equation.attempt.begin));
+  PetscCheck(!lost, equation.grid().comm, PETSC_ERR_FP, "%s",
+             text.error_at(text.unknowns[0].rate.line, problem).c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// *refused: rates of the present try have been replaced. It is an error if the TS has taken such a try.
+static PetscErrorCode check_last_try(TS ts, EquationOnGrid &equation, bool *refused) {
+  EquationOnGrid::Attempt &attempt = equation.attempt;
+  const EquationText      &text = equation.equation().text;
+  PetscReal                time, dt;
+  char                     problem[256];
+
+  PetscFunctionBegin;
+  PetscCall(TSGetTime(ts, &time));
+  PetscCall(TSGetTimeStep(ts, &dt));
+  *refused = attempt.refused != 0 && time == attempt.begin && dt == attempt.refused;
+  if (attempt.refused == 0 || *refused) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool taken = time == attempt.begin + attempt.refused;
+  attempt.refused = 0;
+  PetscCall(
+      PetscSNPrintf(problem, sizeof(problem),
+                    "the step from t = %g to %g has a stage where the rate is not finite, and was accepted; leave "
+                    "out -ts_adapt_always_accept, or give a smaller -ts_adapt_dt_min, -ts_rtol and -ts_atol",
+                    (double)attempt.begin, (double)time));
+  PetscCheck(!taken, equation.grid().comm, PETSC_ERR_FP, "%s",
+             text.error_at(text.unknowns[0].rate.line, problem).c_str());
+  if (time == attempt.begin) PetscCall(check_kept_state(ts, equation));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Rates whose error no tolerance accepts, and which can be subtracted from the state again: of a million tolerances in a
+// step. They grow from stage to stage, so that they do not cancel in the error.
+static PetscErrorCode replace_rates(TS ts, EquationOnGrid &equation, PetscReal dt, Vec f) {
+  EquationOnGrid::Attempt &attempt = equation.attempt;
+  PetscReal                size;
+  Vec                      state;
+  WorkVector               bound;
+  const PetscScalar       *value;
+  PetscInt                 n;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetSolution(ts, &state));
+  if (attempt.factor == 1) {
+    PetscCall(VecGetLocalSize(state, &n));
+    PetscCall(VecGetArrayRead(state, &value));
+    attempt.state.assign(value, value + n);
+    PetscCall(VecRestoreArrayRead(state, &value));
+  }
+  PetscCall(get_tolerances(ts, state, f));
+  PetscCall(VecScale(f, 1e6));
+  PetscCall(VecNorm(state, NORM_INFINITY, &size));
+  PetscCall(bound.Get(equation.da()));
+  PetscCall(VecSet(bound, 1e9 * (1 + size))); // tolerances may be infinite
+  PetscCall(VecPointwiseMin(f, f, bound));
+  PetscCall(VecScale(f, attempt.factor / dt));
+  attempt.factor *= 2;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode RejectOrAccept(TS ts, EquationOnGrid &equation, PetscReal time, Vec u, Vec f) {
-  const PetscReal bound = 1e100; // of numbers whose squares PETSc sums
-  TSAdapt         adapt;
-  PetscBool       is_rk, is_fixed;
-  PetscReal       norm, of_state, begin, dt;
+  const PetscReal          bound = 1e100; // of numbers whose squares PETSc sums
+  EquationOnGrid::Attempt &attempt = equation.attempt;
+  TSAdapt                  adapt;
+  PetscBool                is_rk, is_fixed;
+  bool                     refused;
+  PetscReal                norm, of_state, begin, dt;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSRK, &is_rk));
   PetscCall(TSGetAdapt(ts, &adapt));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)adapt, &is_fixed, TSADAPTNONE, ""));
   if (!is_rk || is_fixed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(check_last_try(ts, equation, &refused));
   PetscCall(TSGetTime(ts, &begin));
   PetscCall(TSGetTimeStep(ts, &dt));
   if (dt > 0 && begin + dt == begin) {
@@ -142,16 +254,18 @@ PetscErrorCode RejectOrAccept(TS ts, EquationOnGrid &equation, PetscReal time, V
                                    "there is no solution any more"));
   }
   PetscCall(VecNorm(f, NORM_1, &norm));
-  if (norm <= bound) PetscFunctionReturn(PETSC_SUCCESS);
+  if (norm <= bound && !refused) PetscFunctionReturn(PETSC_SUCCESS);
   if (!(time > begin) || time > begin + 2 * dt) PetscFunctionReturn(PETSC_SUCCESS); // no stage of a step
-  PetscCall(VecNorm(u, NORM_INFINITY, &of_state));
-  if (equation.attempt.begin != begin) equation.attempt = {begin, dt};
-  if (!(of_state <= bound) || dt < 1e-6 * equation.attempt.dt)
-    PetscCall(equation.CheckFinite(time, u, f, bound,
-                                   "smaller steps give the same; there is no solution any more, or the formula has "
-                                   "no value there"));
-  // an error that no tolerance accepts, and whose square is finite
-  PetscCall(VecSet(f, 1e9 * (1 + of_state) / dt));
+  if (!refused) {
+    PetscCall(VecNorm(u, NORM_INFINITY, &of_state));
+    if (attempt.begin != begin) attempt.begin = begin, attempt.dt = dt;
+    if (!(of_state <= bound) || dt < 1e-6 * attempt.dt)
+      PetscCall(equation.CheckFinite(time, u, f, bound,
+                                     "smaller steps give the same; there is no solution any more, or the formula has "
+                                     "no value there"));
+    attempt.refused = dt, attempt.factor = 1;
+  }
+  PetscCall(replace_rates(ts, equation, dt, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

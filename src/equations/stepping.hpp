@@ -8,8 +8,8 @@ namespace shellac {
 // From now on; once for each TS.
 PetscErrorCode FollowSteps(TS ts, EquationOnGrid &equation);
 
-// The rate f at a stage of an explicit step may not be finite: then an adaptive TS tries a smaller step, and very small
-// steps end in an error. Collective.
+// The rate f at a stage of an explicit step may not be finite: then an adaptive TS tries a smaller step. It is an error
+// if very small steps do not help, or if the TS takes the step as it is. Collective.
 PetscErrorCode RejectOrAccept(TS ts, EquationOnGrid &equation, PetscReal time, Vec u, Vec f);
 
 // Of types of TS that cannot step a rate, and some of which then read a null pointer: an error at the first step with an
