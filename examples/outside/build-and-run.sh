@@ -49,3 +49,11 @@ for way in cmake pkgconfig petsc; do
     $MPIEXEC -n 2 "./$program"
   done
 done
+
+way=equation # the program of the installation finds its library
+if [ -x "$prefix/bin/equation" ]; then
+  cd "$folder"
+  echo "residual = -laplacian(u) - 1" > plate.h
+  printf '%-17s ' equation
+  $MPIEXEC -n 2 "$prefix/bin/equation" -equation plate.h -picture none -dm_mat_type stencil -pc_type stencilmg
+fi
