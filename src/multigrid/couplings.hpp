@@ -194,10 +194,10 @@ PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, cons
 
 // The coarse operator, restriction times the fine one times interpolation, on the points of a patch: of all rows of
 // *coarse, whose arrays are on that patch or more. restriction: by its transpose's weights. total: room for the points of
-// the fine one. symmetric: the fine operator is, if restriction has the same weights.
+// the fine one.
 PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                        const PetscScalar *weights, const PetscScalar *restriction, const Patch &coarse_patch,
-                       const CouplingArrays &coarse, PetscScalar *total, bool symmetric = true);
+                       const CouplingArrays &coarse, PetscScalar *total);
 
 // From the rows of a patch's points and of those next to them: the transposed ones, or half the sum of both, at the patch's
 // points. They have no masses, and *derived has the same arrays. But for all_of_transpose, couplings of the wrong sign

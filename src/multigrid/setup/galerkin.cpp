@@ -82,18 +82,9 @@ struct CoarsenRuns {
   Product of;
   Patch   coarse;
 
-  // On the host, where runs come in the order of the points, and those before these are on the patch.
-  SHELLAC_HD Mirrored mirrored(const PetscInt p[3], int n) const {
-    const bool at_ends = !coarse.periodic[0] && coarse.size[0] == coarse.N[0];
-    Mirrored   of_run = {of.symmetric, p[0] == 0, p[0] + n == coarse.size[0]};
-    of_run.is = of_run.is && (at_ends || !(of_run.from_first || of_run.to_last));
-    for (int a = 1; a < 3; a++) of_run.is = of_run.is && (coarse.N[a] == 1 || (p[a] > 0 && p[a] < coarse.size[a] - 1));
-    return of_run;
-  }
   template <int stride, int most>
   SHELLAC_RUN void run(const Around *const around[3], const PetscInt p[3], int n) const {
-    set_coarse_run<stride, most>(of, around, of.coarse.grown.index(p), n,
-                                 most > 1 ? mirrored(p, n) : Mirrored{false, false, false});
+    set_coarse_run<stride, most>(of, around, of.coarse.grown.index(p), n);
   }
 };
 
@@ -124,10 +115,8 @@ PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, cons
 
 PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                        const PetscScalar *weights, const PetscScalar *restriction, const Patch &coarse_patch,
-                       const CouplingArrays &coarse, PetscScalar *total, bool symmetric) {
-  Product of = {
-      fine, coarse, NeighbourList(fine), NeighbourList(coarse), {}, {}, total, symmetric && weights == restriction,
-      {},   {}};
+                       const CouplingArrays &coarse, PetscScalar *total) {
+  Product of = {fine, coarse, NeighbourList(fine), NeighbourList(coarse), {}, {}, total, {}, {}};
 
   PetscFunctionBegin;
   for (int c = 0; c < coarsening.corners(); c++) {

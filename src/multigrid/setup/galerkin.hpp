@@ -147,21 +147,13 @@ struct Product {
   NeighbourList      neighbours, coarse_neighbours;
   const PetscScalar *w[8], *restriction[8]; // [corners], of a point
   const PetscScalar *total;                 // of a point's w
-  bool               symmetric;             // the coarse rows
   int                corner_step[3];
   bool               one[3]; // the coarse axis has one point: neighbours along it are the point itself
 };
 
-// What the rows of a run of coarse points may take from rows before them, where the coarse matrix is symmetric: their
-// couplings with the points before them. At the ends of the first axis there are none.
-struct Mirrored {
-  bool is, from_first, to_last;
-};
-
 // The rows of n coarse points, from one on that has the place `here`.
 template <int stride, int most>
-SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3], size_t here, int n,
-                                const Mirrored &mirrored) {
+SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3], size_t here, int n) {
   constexpr int center = 13;
   PetscScalar   weight[most], diagonal[most], value[most], shift[most],
       to[27][most];     // of the center: its entry, negative
@@ -229,9 +221,7 @@ SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3]
                   their_corner += c[a] * of.corner_step[a];
                 }
                 const PetscScalar *its = of.w[their_corner] + at + neighbour.step;
-                const int          place = step_place(J[0], J[1], J[2]);
-                PetscScalar       *sum = to[place];
-                if (mirrored.is && place < center) continue;
+                PetscScalar       *sum = to[step_place(J[0], J[1], J[2])];
                 SHELLAC_COLUMNS
                 for (int i = 0; i < n; i++) sum[i] += value[i] * its[i * stride];
               }
@@ -241,18 +231,11 @@ SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3]
   for (int i = 0; i < n; i++)
     if (PetscAbsScalar(shift[i]) <= cancellation * size[i]) shift[i] = 0;
   for (int i = 0; i < n; i++) of.coarse.slot(SHIFT)[here + i] = diagonal[i] = shift[i];
-  for (int c = of.coarse_neighbours.count - 1; c >= 0; c--) { // points after these first
+  for (int c = 0; c < of.coarse_neighbours.count; c++) {
     const Neighbour   &neighbour = of.coarse_neighbours.at[c];
-    const int          place = step_place(neighbour.d[0], neighbour.d[1], neighbour.d[2]);
-    const PetscScalar *sum = to[place];
-    int                begin = 0, end = n;
-    if (mirrored.is && place < center) {
-      sum = of.coarse_neighbours.at[neighbour.back].coupling + here + neighbour.step;
-      if (mirrored.from_first && neighbour.d[0] < 0) neighbour.coupling[here + begin++] = 0;
-      if (mirrored.to_last && neighbour.d[0] > 0) neighbour.coupling[here + --end] = 0;
-    }
+    const PetscScalar *sum = to[step_place(neighbour.d[0], neighbour.d[1], neighbour.d[2])];
     SHELLAC_COLUMNS
-    for (int i = begin; i < end; i++) neighbour.coupling[here + i] = sum[i], diagonal[i] += sum[i];
+    for (int i = 0; i < n; i++) neighbour.coupling[here + i] = sum[i], diagonal[i] += sum[i];
   }
   invert_run(diagonal, of.coarse.slot(INVERSE_DIAGONAL) + here, n);
 }

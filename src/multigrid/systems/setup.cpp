@@ -279,7 +279,7 @@ PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
       PetscCall(of_pair.MakeZero(set_up_memory_));
       const SystemTransfers &of = at.transfers;
       PetscCall(coarsen(set_up_memory_, rows.of_pair(r, c), of.coarsening, of.weights + of.place(0, c),
-                        of.weights + of.place(0, r), at.target, of_pair, total.at(set_up_memory_), false));
+                        of.weights + of.place(0, r), at.target, of_pair, total.at(set_up_memory_)));
       AddPair    add = {of_pair, local, {}, nullptr};
       const auto to = [&](int arm) {
         return gathers ? parts.data() + (size_t)arm * points : values[coarse.slot(arm, r, c)];
