@@ -173,14 +173,6 @@ PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
   modes->vectors.assign((size_t)N * N, 0);
   modes->inverse.assign((size_t)N * N, 0);
   modes->in.assign(N, false);
-  if (!axis.couples()) { // each point is a mode, with an edge to the end of the domain at most
-    for (PetscInt i : points) {
-      modes->values[i] = N > 1 ? (axis.edge[i] + axis.edge[i + 1]) / axis.mass[i] : 0;
-      modes->vectors[i + (size_t)i * N] = modes->inverse[i + (size_t)i * N] = 1;
-      modes->in[i] = true;
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   if (const SineModes sines = sine_modes(axis); sines.N) {
     const PetscReal root = PetscSqrtReal(axis.mass[0]);
     for (PetscInt m = 0; m < N; m++) {
@@ -194,6 +186,7 @@ PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (points.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscBLASIntCast((PetscInt)points.size(), &n));
   S.assign((size_t)n * n, 0);
   values.resize(n);

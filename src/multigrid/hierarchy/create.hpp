@@ -10,20 +10,8 @@ namespace shellac {
 template <class Part>
 void Hierarchy<Part>::choose_weights(const Axis axes[3], PetscScalar of_shift, const Coarsening to_next[3], int steps,
                                      R *omega) {
-  PetscReal sum = 0, most = 0, least = PETSC_MAX_REAL, sign = 1; // most: of a point's couplings
-  for (int a = 0; a < 3; a++) {
-    const Axis &axis = axes[a];
-    if (axis.N() - (axis.fixed ? 2 : 0) <= 1) continue;
-    sum += axis.strength();
-    PetscReal most_here = 0;
-    for (PetscInt i = 0; i < axis.N(); i++)
-      if (!axis.is_fixed(i))
-        most_here = PetscMax(most_here, PetscAbsReal((axis.edge[i] + axis.edge[i + 1]) / axis.mass[i]));
-    most += most_here;
-    if (axis.coupling() < 0) sign = -1;
-    if (to_next[a].coarsens) least = PetscMin(least, axis.strength());
-  }
-  PetscReal sigma = sign * PetscRealPart(of_shift);
+  const AxesCouplings of(axes, to_next);
+  PetscReal           sum = of.sum, most = of.most, least = of.weakest, sigma = of.sign * PetscRealPart(of_shift);
   if (!(2 * sum + sigma > PetscReal(0.1) * sum)) sigma = 0; // not positive definite
   if (sum + sigma == 0 || least == PETSC_MAX_REAL) least = sum = 1;
   if (steps > 2) least *= PetscReal(0.7); // some way into what the coarse grid sees: 0.08 a cycle instead of 0.09

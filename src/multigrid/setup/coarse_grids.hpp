@@ -34,33 +34,39 @@ inline bool is_coarsened(const Axis &axis, PetscReal strongest) {
   return can_coarsen(axis) && axis.strength() >= weak_coupling * strongest;
 }
 
+// What couples points along axes, where any do.
+struct AxesCouplings {
+  PetscReal sum = 0, weakest = PETSC_MAX_REAL, most = 0; // weakest: of axes that are coarsened; most: at any point
+  int       sign = 0;
+
+  AxesCouplings(const Axis axes[3], const Coarsening to_next[3] = nullptr) {
+    for (int a = 0; a < 3; a++) {
+      const Axis &axis = axes[a];
+      PetscReal   here = 0;
+      if (axis.N() - (axis.fixed ? 2 : 0) <= 1) continue;
+      for (PetscInt i = 0; i < axis.N(); i++) {
+        const PetscReal both = axis.edge[i] + axis.edge[i + 1];
+        if (axis.is_fixed(i) || both == 0) continue;
+        sign = both < 0 ? -1 : 1;
+        here = PetscMax(here, PetscAbsReal(both / axis.mass[i]));
+      }
+      sum += axis.strength();
+      most += here;
+      if (to_next && to_next[a].coarsens) weakest = PetscMin(weakest, axis.strength());
+    }
+  }
+};
+
 // The weakest coupling along an axis that is coarsened, over that along all axes; one where none is.
 inline PetscReal weakest_share(const Axis axes[3], const Coarsening to_next[3]) {
-  PetscReal strength = 0, least = PETSC_MAX_REAL;
-  for (int a = 0; a < 3; a++) {
-    strength += axes[a].strength();
-    if (to_next[a].coarsens) least = PetscMin(least, axes[a].strength());
-  }
-  return least == PETSC_MAX_REAL ? 1 : least / strength;
+  const AxesCouplings of(axes, to_next);
+  return of.weakest == PETSC_MAX_REAL ? 1 : of.weakest / of.sum;
 }
 
 // The ratio of relaxations() for a sum over axes.
 inline PetscReal ratio_of(const Axis axes[3], PetscScalar sigma) {
-  PetscReal most = 0, sign = 0; // of a row's couplings
-  for (int a = 0; a < 3; a++) {
-    if (axes[a].N() - (axes[a].fixed ? 2 : 0) <= 1) continue;
-    PetscReal here = 0;
-    for (PetscInt i = 0; i < axes[a].N(); i++) {
-      if (axes[a].is_fixed(i)) continue;
-      for (const PetscReal edge : {axes[a].edge[i], axes[a].edge[i + 1]}) {
-        if (sign == 0) sign = edge < 0 ? -1 : edge > 0 ? 1 : 0;
-        if (edge * sign < 0) return PETSC_MAX_REAL;
-      }
-      here = PetscMax(here, PetscAbsReal((axes[a].edge[i] + axes[a].edge[i + 1]) / axes[a].mass[i]));
-    }
-    most += here;
-  }
-  return sign * PetscRealPart(sigma) >= 0 ? most / PetscAbsScalar(sign * most + sigma) : PETSC_MAX_REAL;
+  const AxesCouplings of(axes);
+  return of.sign * PetscRealPart(sigma) >= 0 ? of.most / PetscAbsScalar(of.sign * of.most + sigma) : PETSC_MAX_REAL;
 }
 
 // For halos: what is beyond the ends of an axis that one rank has is on this rank.
