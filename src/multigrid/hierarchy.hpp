@@ -121,7 +121,7 @@ private:
   PetscErrorCode                                                                  ReadNorm(PetscReal *norm);
   template <bool given, bool corrected, bool restricts, int steps> PetscErrorCode Fused(int l, const T *guess, T *out);
 #endif
-  PetscErrorCode PlanesAt(int l, PlanePass<Part> *pass);
+  template <class Function> PetscErrorCode WalkPlanes(int l, const Function &set);
   enum class Way { down, up, alone };
   PetscErrorCode Walk(int l, Way way, const T *guess, bool corrected, int steps, T *out);
   PetscErrorCode Correct(int l, const T *u, T *out);
@@ -135,8 +135,12 @@ private:
   PetscErrorCode RestrictResidual(int l, const T *u);
   PetscErrorCode Solve(Guess guess, Cycle, bool) override;
   PetscErrorCode Relax(bool from_x, T *x);
-  PetscErrorCode RestrictResidualOf(int l) override;
-  PetscErrorCode AddCorrection(int l) override;
+  PetscErrorCode RestrictResidualOf(int l) override { // of run_full_transposed(), which no pass does at once
+    return RestrictResidual(l, x_at(l));
+  }
+  PetscErrorCode AddCorrection(int l) override {
+    return Correct(l, x_at(l), x_at(l));
+  }
   PetscErrorCode SetTransposedRows(int l);
   PetscErrorCode SetVectors(PetscMemType memory, const S *b, S *x);
   PetscErrorCode Begin(PetscMemType memory, const S *b, S *x, bool from_x);

@@ -93,18 +93,21 @@ PetscErrorCode Hierarchy<Part>::Fused(int l, const T *guess, T *out) {
 }
 #endif
 
-// A pass by planes that does nothing yet.
-template <class Part> PetscErrorCode Hierarchy<Part>::PlanesAt(int l, PlanePass<Part> *pass) {
+// A pass by planes. set(pass): what it does.
+template <class Part> template <class Function> PetscErrorCode Hierarchy<Part>::WalkPlanes(int l, const Function &set) {
+  PlanePass<Part> pass = {};
+
   PetscFunctionBegin;
-  *pass = {};
-  PetscCall(PartAt(l, &pass->level));
-  pass->own = level(l).patch;
-  pass->halves = level(l).halves;
-  pass->b.u = b_at(l);
+  PetscCall(PartAt(l, &pass.level));
+  pass.own = level(l).patch;
+  pass.halves = level(l).halves;
+  pass.b.u = b_at(l);
   if (l < last()) {
-    pass->coarse_e = level(l + 1).patch;
-    pass->coarse_b = target_patch(l);
+    pass.coarse_e = level(l + 1).patch;
+    pass.coarse_b = target_patch(l);
   }
+  set(&pass);
+  PlaneWalk<Part>(pass).run();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,25 +115,24 @@ template <class Part> PetscErrorCode Hierarchy<Part>::PlanesAt(int l, PlanePass<
 // to the next level's right-hand side; up: with the halo of b from the walk down.
 template <class Part>
 PetscErrorCode Hierarchy<Part>::Walk(int l, Way way, const T *guess, bool corrected, int steps, T *out) {
-  Level          &at = level(l);
-  PlanePass<Part> pass;
+  Level   &at = level(l);
+  Field<T> from, e = {}, b;
 
   PetscFunctionBegin;
-  PetscCall(PlanesAt(l, &pass));
-  if (!at.whole) extend(points_beyond(at.part.steps), &pass.level);
-  pass.given = guess;
-  PetscCall(Exchange(at, at.halo_u, guess, &pass.guess));
-  pass.corrected = corrected;
-  if (corrected) PetscCall(Exchange(level(l + 1), level(l + 1).halo_u, level(l + 1).x.at(memory_), &pass.e));
-  pass.end = steps;
-  if (way == Way::up)
-    begin_upward(&pass.level);
+  PetscCall(Exchange(at, at.halo_u, guess, &from));
+  if (corrected) PetscCall(Exchange(level(l + 1), level(l + 1).halo_u, level(l + 1).x.at(memory_), &e));
+  if (way == Way::up && !at.whole)
+    b = at.halo_b.template field<T>();
   else
-    PetscCall(Exchange(at, at.halo_b, b_at(l), &pass.b));
-  if (way == Way::up && !at.whole) pass.b = at.halo_b.template field<T>();
-  pass.out = out;
-  if (way == Way::down) pass.b_coarse = target(l);
-  PlaneWalk<Part>(pass).run();
+    PetscCall(Exchange(at, at.halo_b, b_at(l), &b));
+  PetscCall(WalkPlanes(l, [&](auto *pass) {
+    if (!at.whole) extend(points_beyond(at.part.steps), &pass->level);
+    if (way == Way::up) begin_upward(&pass->level);
+    pass->guess = from, pass->e = e, pass->b = b;
+    pass->end = steps;
+    pass->out = out;
+    if (way == Way::down) pass->b_coarse = target(l);
+  }));
   if (way == Way::down) PetscCall(GatherB(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -143,14 +145,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Correct(int l, const T *u,
   PetscFunctionBegin;
   PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &e));
   if (walks() && !at.odd_ends) {
-    PlanePass<Part> pass;
-    PetscCall(PlanesAt(l, &pass));
-    pass.given = u;
-    pass.guess.u = u;
-    pass.corrected = true;
-    pass.e = e;
-    pass.out = out;
-    PlaneWalk<Part>(pass).run();
+    PetscCall(WalkPlanes(l, [&](auto *pass) { pass->guess.u = u, pass->e = e, pass->out = out; }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   Part part;
@@ -196,12 +191,9 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Restrict(int l, const T *r
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Exchange(at, at.halo_u, r, &field));
-  if (walks() && !at.odd_ends) {
-    PlanePass<Part> pass;
-    PetscCall(PlanesAt(l, &pass));
-    pass.b_coarse = target(l);
-    PlaneWalk<Part>(pass).restrict_field(field);
-  } else
+  if (walks() && !at.odd_ends)
+    PetscCall(WalkPlanes(l, [&](auto *pass) { pass->r = field, pass->b_coarse = target(l); }));
+  else
     PetscCall(over(coarse, point::Restrict<Part>{part, coarse, field, target(l)}));
   PetscCall(GatherB(l));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,14 +231,9 @@ template <class Part> PetscErrorCode Hierarchy<Part>::RestrictResidual(int l, co
   PetscCall(Exchange(at, at.halo_u, u, &field));
   if (takes_columns(at) || takes_row_columns(at))
     PetscCall(ResidualOfColumns(l, part, u, r));
-  else if (walks()) {
-    PlanePass<Part> pass;
-    PetscCall(PlanesAt(l, &pass));
-    pass.given = true;
-    pass.guess = field;
-    pass.residual = r;
-    PlaneWalk<Part>(pass).run();
-  } else
+  else if (walks())
+    PetscCall(WalkPlanes(l, [&](auto *pass) { pass->guess = field, pass->residual = r; }));
+  else
     PetscCall(over(at.patch, point::Residual<Part>{part, field, b_at(l), r}));
   PetscCall(Restrict(l, r));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -343,18 +330,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Relax(bool from_x, T *x) {
     PetscCall(Walk(l, Way::alone, nullptr, false, at.part.steps, x));
   else
     PetscCall(Smooth(l, nullptr, false, false, x, nullptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Of run_full_transposed(), which no pass does at once.
-template <class Part> PetscErrorCode Hierarchy<Part>::RestrictResidualOf(int l) {
-  PetscFunctionBegin;
-  PetscCall(RestrictResidual(l, x_at(l)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-template <class Part> PetscErrorCode Hierarchy<Part>::AddCorrection(int l) {
-  PetscFunctionBegin;
-  PetscCall(Correct(l, x_at(l), x_at(l)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -67,14 +67,11 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   if (walks()) {
-    PlanePass<Part> pass;
-    PetscCall(PlanesAt(l, &pass));
-    pass.level = part;
-    pass.given = u;
-    pass.guess = from;
-    pass.begin = n, pass.end = n + 1;
-    pass.out = out;
-    PlaneWalk<Part>(pass).run();
+    PetscCall(WalkPlanes(l, [&](auto *pass) {
+      pass->level = part, pass->guess = from;
+      pass->begin = n, pass->end = n + 1;
+      pass->out = out;
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if constexpr (variable) {

@@ -13,8 +13,6 @@ template <class Level> class PlaneWalk {
 public:
   explicit PlaneWalk(const PlanePass<Level> &pass);
   void run();
-  // Restricts a grid function, of which neighbouring ranks have a part.
-  void restrict_field(const Field<T> &r);
 
 private:
   // Of an axis those points that have `beyond` more points between them and the rank's own, or fewer.
@@ -68,6 +66,7 @@ private:
   void               weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r);
   void               restrict_ready(PetscInt newest, bool all);
   void               restrict_plane(PetscInt K);
+  void               restrict_field();
 
   const PlanePass<Level> &pass_;
   const Level            &level_;
@@ -112,7 +111,7 @@ private:
 template <class Level>
 PlaneWalk<Level>::PlaneWalk(const PlanePass<Level> &pass)
     : pass_(pass), level_(pass.level), patch_(pass.level.patch), layers_(patch_), nx_(layers_.nx),
-      own_points_((size_t)pass.own.all().points()), starts_(pass.given || pass.corrected), alone_(is_alone(patch_)),
+      own_points_((size_t)pass.own.all().points()), starts_(pass.guess.u || pass.e.u), alone_(is_alone(patch_)),
       steps_(starts_ || pass.end == pass.begin ? pass.end - pass.begin : pass.end - pass.begin - 1), columns_(nx_),
       e_layers_(patch_) {
   constexpr PetscInt room = 32; // more than a vector has
@@ -156,7 +155,7 @@ PlaneWalk<Level>::PlaneWalk(const PlanePass<Level> &pass)
                             (int)d[layers_.across], (int)d[layers_.slow], (int)d[0]});
     });
   }
-  if (pass.corrected) {
+  if (pass.e.u) {
     const int      across = layers_.across, slow = layers_.slow;
     const PetscInt last = layers_.rows - 1, first = level_.below(across, 0);
     e_layers_.nx = level_.coarsens[0] ? columns_ / 2 : columns_;
@@ -249,16 +248,16 @@ void PlaneWalk<Level>::couple(const PlaneRing<T> &u, Range rows, PetscInt k, con
 template <class Level> void PlaneWalk<Level>::begin_plane(PetscInt k) {
   const bool  on_patch = k >= 0 && k < layers_.planes;
   const Range rows = this->rows(beyond(0));
-  if (on_patch ? !planes(beyond(0)).has(k) : !pass_.given || (alone_ && !patch_.periodic[layers_.slow])) return;
+  if (on_patch ? !planes(beyond(0)).has(k) : !pass_.guess.u || (alone_ && !patch_.periodic[layers_.slow])) return;
   Plane<T> &plane = u_[0].put(k);
-  if (pass_.given) {
+  if (pass_.guess.u) {
     PetscInt from[3];
     layers_.to_axes(-own_from_[0], -own_from_[layers_.across], k - own_from_[layers_.slow], from);
     load_plane(pass_.own, layers_, pass_.guess, from, &plane);
-  } else if (pass_.corrected)
+  } else if (pass_.e.u)
     plane.clear();
   if (!on_patch) return;
-  if (pass_.corrected) correct_plane(k, &plane);
+  if (pass_.e.u) correct_plane(k, &plane);
   if (!starts_ && pass_.end > pass_.begin)
     for (PetscInt m = rows.begin; m < rows.end; m++)
       row::start(inverse_diagonal(pass_.begin, m, k), level_.omega[pass_.begin], b_row(m, k), padded_, plane.row(m));
@@ -413,6 +412,7 @@ template <class Level> void PlaneWalk<Level>::restrict_plane(PetscInt K) {
 }
 
 template <class Level> void PlaneWalk<Level>::run() {
+  if (pass_.r.u) return restrict_field();
   const Range of_out = planes(0), of_residual = planes(pass_.b_coarse ? 1 : 0);
   for (PetscInt k = -1; k <= layers_.planes + steps_; k++) {
     if (k <= layers_.planes) begin_plane(k);
@@ -426,13 +426,13 @@ template <class Level> void PlaneWalk<Level>::run() {
   }
 }
 
-template <class Level> void PlaneWalk<Level>::restrict_field(const Field<T> &r) {
+template <class Level> void PlaneWalk<Level>::restrict_field() {
   for (PetscInt k = -1; k <= layers_.planes; k++) {
     if ((k < 0 || k == layers_.planes) && patch_.N[layers_.slow] == 1) continue;
     Plane<T> &plane = r_.put(k);
     PetscInt  from[3];
     layers_.to_axes(0, 0, k, from);
-    load_plane(patch_, layers_, r, from, &plane);
+    load_plane(patch_, layers_, pass_.r, from, &plane);
     weigh_by_mass(k, true, &plane);
     restrict_ready(k, k == layers_.planes);
   }

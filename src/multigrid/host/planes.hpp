@@ -12,15 +12,15 @@ namespace shellac {
 // What a walk does.
 template <class Level> struct PlanePass {
   using T = typename Level::Scalar;
-  Level    level;            // its patch is what is walked over
-  bool     halves;           // each pair of couplings, which are equal, is read in one of its rows
-  Patch    own;              // the rank's points, of guess, b and results: that patch, or a part of it
-  bool     given, corrected; // starts from a guess; from that, or zero, with the coarse correction added
-  int      begin, end;       // smoothing steps
-  Field<T> guess, e, b;
-  T       *out;      // null: not wanted
-  T       *residual; // b - A u after the steps; null: not wanted
-  T       *b_coarse; // the residual's restriction, on the points of coarse_b; null: not wanted
+  Level    level;      // its patch is what is walked over
+  bool     halves;     // each pair of couplings, which are equal, is read in one of its rows
+  Patch    own;        // the rank's points, of guess, b and results: that patch, or a part of it
+  int      begin, end; // smoothing steps
+  Field<T> guess, e;   // where it starts, and the coarse correction that is added; null: zero
+  Field<T> b, r;       // r: what is restricted, and nothing else is done; null: the residual
+  T       *out;        // null: not wanted
+  T       *residual;   // b - A u after the steps; null: not wanted
+  T       *b_coarse;   // the residual's restriction, on the points of coarse_b; null: not wanted
   Patch    coarse_b, coarse_e;
 };
 
