@@ -75,13 +75,14 @@ Fill times(const Fill &fill, PetscScalar factor, PetscScalar shift) {
 
 const Lattice plane = lattice({65, 50, 1}), box = lattice({36, 35, 1}, {}, DMDA_STENCIL_BOX),
               space = lattice({17, 14, 15}), around = lattice({32, 33, 1}, {periodic}), small = lattice({30, 31, 1}),
-              shared = lattice({150, 115, 1}, {periodic}); // by the ranks, where there are several
+              shared = lattice({150, 115, 1}, {periodic}),      // by the ranks, where there are several
+    twice = lattice({41, 2, 33}, {DM_BOUNDARY_NONE, periodic}); // a point has the same neighbour on both sides
 
 } // namespace
 
 TEST_CASE("levels follow a matrix that is scaled and shifted, and serve it as new ones do", "[multigrid]") {
   int number = 0;
-  for (const Lattice &l : {plane, box, space, around, small, shared})
+  for (const Lattice &l : {plane, box, space, around, small, shared, twice})
     for (Medium medium : {Medium::smooth, Medium::blocks})
       for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN})
         for (bool weighted : {false, true}) {

@@ -150,10 +150,7 @@ PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory,
   PetscFunctionBegin;
   *done = false;
   if constexpr (variable && std::is_same<T, S>::value) {
-    bool serves = last() > 0;
-    for (int a = 0; a < 3; a++)
-      serves = serves && !(grid_.periodic(a) && grid_.N[a] == 2); // whose couplings are shared
-    if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
+    if (last() == 0) PetscFunctionReturn(PETSC_SUCCESS);
     Level &top = level(0);
     S      a, *diagonal;
     PetscCall(Prepare(memory));
@@ -235,14 +232,8 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
     PetscCall(at.rows.Edit(memory_, &renew.rows.values));
     PetscCall(sum_runs(memory_, all, renew, &parts, sums.at(memory_) + l));
     if (walks()) { // passes read rows beyond the patch
-      const Boxes beyond = difference(at.part.grown, all);
-      for (int n = FIRST_COUPLING; a != (S)1 && n < renew.rows.slots(); n++)
-        for (int box = 0; box < beyond.count; box++)
-          for_each_row(beyond.box[box], [&](const PetscInt p[3], PetscInt count) {
-            S *c = renew.rows.slot(n) + at.part.grown.index(p);
-            for (PetscInt i = 0; i < count; i++) c[i] *= a;
-          });
-      PetscCall(fill_ghosts(memory_, at.patch, &at.halo_u, at.part.grown, renew.rows.slot(SHIFT), 2));
+      const int changed = a == (S)1 ? FIRST_COUPLING : renew.rows.slots();
+      PetscCall(fill_ghosts(memory_, at.patch, &at.halo_u, at.part.grown, renew.rows.values, changed));
     } else
       at.halves = false; // where passes on the host come later
     PetscCall(Restrict(l, sums_of_weights));

@@ -28,16 +28,7 @@ struct FindDifferences {
   NeighbourList  neighbours;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowBound *differences) const {
-    const size_t at = rows.grown.index(p);
-    int          differ = 0;
-    for (int arm = 0; arm < neighbours.count; arm++) {
-      const Neighbour   &to = neighbours.at[arm];
-      const PetscScalar *c = to.coupling + at, *back = neighbours.at[to.back].coupling + at + to.step;
-      if (arm > to.back) continue;
-      for (int i = 0; i < n; i++)
-        differ |= !(PetscAbsScalar(c[i] - back[i]) <= 4 * PETSC_MACHINE_EPSILON * PetscAbsScalar(c[i]));
-    }
-    if (differ) differences->high = 1;
+    if (!are_symmetric(rows, neighbours, rows.grown.index(p), n, 4 * PETSC_MACHINE_EPSILON)) differences->high = 1;
   }
 };
 
@@ -72,9 +63,9 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Grow(int l, Halo &halo, co
       gathered.resize((size_t)at.patch.all().points());
       copy_points(all, own.grown, from, all, part.data());
       PetscCall(Gather(at, part.data(), gathered.data()));
-      copy_points(at.patch.all(), at.patch.all(), gathered.data(), rows->grown, to);
-    } else
-      copy_points(at.patch.all(), own.grown, from, rows->grown, to);
+      from = gathered.data();
+    }
+    copy_points(at.patch.all(), gather ? at.patch.all() : own.grown, from, rows->grown, to);
     PetscCall(fill_ghosts(PETSC_MEMTYPE_HOST, at.patch, &halo, rows->grown, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   };

@@ -63,17 +63,6 @@ struct ReadRows {
   }
 };
 
-// Around an axis of two points both neighbours are one point: its coupling is shared by both.
-struct SharePairs {
-  Box          grown;
-  PetscScalar *up, *down;
-
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
-    const size_t at = grown.index(p);
-    for (int i = 0; i < n; i++) up[at + i] = down[at + i] = (up[at + i] + down[at + i]) / (PetscReal)2;
-  }
-};
-
 // Fixed values are zero in corrections: what couples to them is a shift.
 struct LeaveFixed {
   CouplingArrays     rows;
@@ -94,25 +83,6 @@ struct LeaveFixed {
   }
 };
 
-// Whether M A is symmetric in these rows, with masses M.
-SHELLAC_RUN bool are_symmetric(const CouplingArrays &rows, const NeighbourList &neighbours, size_t at, int n) {
-  const PetscScalar *diagonal = rows.slot(INVERSE_DIAGONAL) + at, *m = rows.mass ? rows.mass + at : nullptr;
-  bool               are = true;
-  for (int arm = 0; arm < neighbours.count; arm++) {
-    const Neighbour   &to = neighbours.at[arm];
-    const PetscScalar *c = to.coupling + at, *back = neighbours.at[to.back].coupling + at + to.step;
-    const auto         alike = [](PetscScalar one, PetscScalar other, PetscScalar entry) {
-      const PetscReal size = PetscMax(PetscAbsScalar(entry), PetscAbsScalar(other));
-      return PetscAbsScalar(one - other) <= rounding * size;
-    };
-    if (m)
-      for (int i = 0; i < n; i++) are &= alike(m[i] * c[i], m[i + to.step] * back[i], m[i] * diagonal[i]);
-    else
-      for (int i = 0; i < n; i++) are &= alike(c[i], back[i], diagonal[i]);
-  }
-  return are;
-}
-
 struct SurveyRows {
   Patch              patch;
   CouplingArrays     rows;
@@ -124,7 +94,7 @@ struct SurveyRows {
     const PetscScalar *shift = rows.slot(SHIFT) + at;
     RowFlags          &flags = found->flags;
 
-    if (!are_symmetric(rows, neighbours, at, n)) flags.weighted = 1;
+    if (!are_symmetric(rows, neighbours, at, n, rounding, rows.slot(INVERSE_DIAGONAL) + at)) flags.weighted = 1;
     for (int arm = 0; arm < neighbours.count; arm++) {
       const PetscInt    *d = neighbours.at[arm].d;
       const PetscScalar *c = neighbours.at[arm].coupling + at;
@@ -178,7 +148,8 @@ struct CheckMasses {
     }
     if (!within) found->flags.wide = 1;
     if (!numbers) found->flags.overflow = 1;
-    if (!are_symmetric(rows, neighbours, at, n)) found->flags.nonsymmetric = 1;
+    if (!are_symmetric(rows, neighbours, at, n, rounding, rows.slot(INVERSE_DIAGONAL) + at))
+      found->flags.nonsymmetric = 1;
   }
 };
 
@@ -303,17 +274,6 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   const auto &coefficients = static_cast<PreparedCapture &>(*op).coefficients();
   PetscCall(survey(OF_ROWS, ReadRows{{patch, coefficients, couplings, neighbours, {0, 0, 0}}, fixed}));
   PetscCall(arrays.Restore());
-  for (int n = 0; n < neighbours.count; n++)
-    for (int a = 0; a < 3; a++) {
-      const PetscInt *d = neighbours.at[n].d;
-      if (!grid.periodic(a) || grid.N[a] != 2 || d[a] != 1) continue;
-      int m = 0; // the other one
-      while (neighbours.at[m].d[a] != -1 || neighbours.at[m].d[(a + 1) % 3] != d[(a + 1) % 3] ||
-             neighbours.at[m].d[(a + 2) % 3] != d[(a + 2) % 3])
-        m++;
-      PetscCall(for_each_run(memory, patch.all(),
-                             SharePairs{couplings.grown, neighbours.at[n].coupling, neighbours.at[m].coupling}));
-    }
   PetscCall(fill(fixed, 1));
   PetscCall(for_each_run(memory, patch.all(), LeaveFixed{couplings, neighbours, fixed}));
   PetscCall(fill(couplings.values, couplings.slots()));

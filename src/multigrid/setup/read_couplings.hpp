@@ -39,6 +39,13 @@ struct RowsBeside {
       fill_run(entries[place(arm)] = entry[place(arm)], n, PetscScalar(0));
     fill_run(others, n, PetscReal(0));
     from.add_neighbours(patch, p, n, entries, others);
+    for (int a = 0, step = 1; a < 3;
+         a++, step *= 3) // around two points both neighbours are one, and share its coupling
+      for (int arm = 0; patch.periodic[a] && patch.N[a] == 2 && arm < neighbours.count; arm++) {
+        if (neighbours.at[arm].d[a] != 1) continue;
+        PetscScalar *up = entry[place(arm)], *down = entry[place(arm) - 2 * step];
+        for (int i = 0; i < n; i++) up[i] = down[i] = (up[i] + down[i]) / (PetscReal)2;
+      }
     return level.grown.index(q);
   }
   SHELLAC_RUN int place(int arm) const {
@@ -46,6 +53,24 @@ struct RowsBeside {
     return step_place(d[0], d[1], d[2]);
   }
 };
+
+// Whether M A is symmetric in these rows, with masses M: but for so much, relative to couplings and, unless null, diagonal
+// entries.
+SHELLAC_RUN bool are_symmetric(const CouplingArrays &rows, const NeighbourList &neighbours, size_t at, int n,
+                               PetscReal most, const PetscScalar *diagonal = nullptr) {
+  const PetscScalar *m = rows.mass ? rows.mass + at : nullptr;
+  bool               are = true;
+  for (int arm = 0; arm < neighbours.count; arm++) {
+    const Neighbour   &to = neighbours.at[arm];
+    const PetscScalar *c = to.coupling + at, *back = neighbours.at[to.back].coupling + at + to.step;
+    for (int i = 0; i < n; i++) {
+      const PetscScalar one = m ? m[i] * c[i] : c[i], other = m ? m[i + to.step] * back[i] : back[i];
+      const PetscReal   entry = diagonal ? PetscAbsScalar(m ? m[i] * diagonal[i] : diagonal[i]) : 0;
+      are &= PetscAbsScalar(one - other) <= most * PetscMax(entry, PetscAbsScalar(other));
+    }
+  }
+  return are;
+}
 
 // A bound on the eigenvalues of D^-1 A, by the sums of the rows' absolute entries.
 struct RowBound {
