@@ -81,7 +81,8 @@ private:
   PetscErrorCode BoundEigenvalues(int l, bool *odd);
   PetscErrorCode ChooseDamping(int l);
   PetscErrorCode SolveLast(bool *failed);
-  PetscErrorCode Mark(bool of_setup); // the finest level's rows, to know them again
+  PetscErrorCode
+  Mark(T followed); // the finest level's rows, to know them again: after a change by a factor; zero: anew
 
   static PetscErrorCode DestroyLevels(std::vector<std::unique_ptr<Level>> *levels);
 

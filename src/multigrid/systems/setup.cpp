@@ -108,7 +108,7 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
     if (level(l + 1).whole && !at.whole) at.part.resize((size_t)at.target.all().points() * at.patch.dof);
   }
   for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
-  if (last() > 0) PetscCall(Mark(true)); // else there is nothing to be updated
+  if (last() > 0) PetscCall(Mark(0)); // else there is nothing to be updated
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

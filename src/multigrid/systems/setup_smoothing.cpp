@@ -102,14 +102,15 @@ struct SetArbitrary {
   }
 };
 
-struct SetUnknowns {
-  Patch        patch;
-  int          dof;
-  PetscReal    value[most_unknowns];
-  PetscScalar *v;
+struct ScaleUnknowns {
+  int                dof;
+  PetscReal          by[most_unknowns];
+  const PetscScalar *from;
+  PetscScalar       *to;
 
-  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
-    for (int c = 0; c < dof; c++) v[patch.index(i, j, k) * dof + c] = value[c];
+  SHELLAC_HD void operator()(PetscInt c, PetscInt point, PetscInt) const {
+    const size_t at = (size_t)point * dof + c;
+    to[at] = by[c] * from[at];
   }
 };
 
@@ -200,34 +201,29 @@ PetscErrorCode SystemHierarchy::ChooseDamping(int l) {
   PetscCall(arrays.Write(v[0], &set.v));
   PetscCall(for_each_of_box(arrays.memory(), at.patch.all(), set));
   PetscCall(arrays.Restore());
-  SetUnknowns scales = {at.patch, (int)at.grid.dof, {}, NULL};
-  Vec         scale, scaled;
-  std::copy_n(at.smoothing.scale, at.grid.dof, scales.value);
-  PetscCall(VecDuplicate(v[0], &scale));
-  PetscCall(VecDuplicate(v[0], &scaled));
-  PetscCall(arrays.Write(scale, &scales.v));
-  PetscCall(for_each_of_box(arrays.memory(), at.patch.all(), scales));
-  PetscCall(arrays.Restore());
+  const auto scale = [&](bool back, const T *from, T *to) {
+    ScaleUnknowns f = {(int)at.grid.dof, {}, from, to};
+    for (int c = 0; c < f.dof; c++) f.by[c] = back ? 1 / at.smoothing.scale[c] : at.smoothing.scale[c];
+    return for_each(memory_, line_of((size_t)f.dof, points), f);
+  };
   const auto product = [&](Vec from, Vec to) {
     const T *x;
     T       *y;
     Arrays   of;
     PetscFunctionBegin;
-    PetscCall(VecPointwiseMult(scaled, scale, from));
-    PetscCall(of.Read(scaled, &x));
+    PetscCall(of.Read(from, &x));
     PetscCall(of.Write(to, &y));
     memory_ = of.memory();
     PetscCall(at.r.Prepare(memory_));
-    PetscCall(Apply(l, Form::product, NULL, x, at.r.at(memory_)));
+    PetscCall(scale(false, x, y));
+    PetscCall(Apply(l, Form::product, NULL, y, at.r.at(memory_)));
     PetscCall(at.smoothing.Step(memory_, points, -1, false, true, at.r.at(memory_), y));
+    PetscCall(scale(true, y, y));
     PetscCall(of.Restore());
-    PetscCall(VecPointwiseDivide(to, to, scale));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(get_ritz_values(v, product, &re, &im));
   for (Vec &one : v) PetscCall(VecDestroy(&one));
-  PetscCall(VecDestroy(&scale));
-  PetscCall(VecDestroy(&scaled));
   choose_damping(re, im, at.smoothing.bound, PetscReal(0.35) * weakest_share(at.axes, at.to_next), steps_,
                  at.smoothing.omega);
   // Each rank has all of a whole level. Rounding on one, which eigenvalues that nearly coincide enlarge to its square root,

@@ -43,7 +43,8 @@ struct ShortRow {
 struct MarkRows {
   Patch                             patch;
   CapturedCoefficients<PetscScalar> from;
-  PetscScalar                      *diagonal, *mark, *of_setup; // [points][dof]; the last one may be null
+  PetscScalar                       followed;                   // see Mark()
+  PetscScalar                      *diagonal, *mark, *of_setup; // [points][dof]
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k}, dof = patch.dof;
@@ -51,7 +52,7 @@ struct MarkRows {
     for (PetscInt r = 0; r < dof; r++) {
       const ShortRow row(from, from.rows(patch, p, at), (int)r, at);
       diagonal[at * dof + r] = row.diagonal;
-      if (of_setup) of_setup[at * dof + r] = row.diagonal;
+      of_setup[at * dof + r] = followed == (PetscScalar)0 ? row.diagonal : followed * of_setup[at * dof + r];
       mark[at * dof + r] = row.mark;
     }
   }
@@ -90,12 +91,6 @@ struct CompareMarks {
   }
 };
 
-struct Scale {
-  PetscScalar  a;
-  PetscScalar *values;
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { values[i] *= a; }
-};
 struct AddToDiagonal {
   OpenCoefficients<PetscScalar> rows;
   const PetscScalar            *diagonal;
@@ -113,17 +108,18 @@ Box values_of(const Patch &patch) {
 
 } // namespace
 
-PetscErrorCode SystemHierarchy::Mark(bool of_setup) {
+PetscErrorCode SystemHierarchy::Mark(T followed) {
   Level                           &top = level(0);
   Arrays                           arrays(set_up_memory_);
   std::unique_ptr<PreparedCapture> op;
-  MarkRows                         mark = {top.op->patch(), {}, nullptr, nullptr, nullptr};
+  MarkRows                         mark = {top.op->patch(), {}, followed, nullptr, nullptr, nullptr};
   const size_t                     n = (size_t)values_of(mark.patch).points();
 
   PetscFunctionBegin;
   PetscCall(diagonal_.Make(set_up_memory_, n, &mark.diagonal));
   PetscCall(marks_.Make(set_up_memory_, n, &mark.mark));
-  if (of_setup) PetscCall(diagonal_of_setup_.Make(set_up_memory_, n, &mark.of_setup));
+  PetscCall(followed == (T)0 ? diagonal_of_setup_.Make(set_up_memory_, n, &mark.of_setup)
+                             : diagonal_of_setup_.Edit(set_up_memory_, &mark.of_setup));
   PetscCall(top.op->Prepare(&arrays, &op));
   mark.from = op->coefficients();
   PetscCall(for_each_of_box(set_up_memory_, mark.patch.all(), mark));
@@ -189,10 +185,7 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
   if (no_inverse) PetscFunctionReturn(PETSC_SUCCESS);
   if (!level(last()).relaxed) PetscCall(SolveLast(failed));
   for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
-  PetscCall(Mark(false));
-  Scale scale = {a, nullptr};
-  PetscCall(diagonal_of_setup_.Edit(memory_, &scale.values));
-  PetscCall(for_each_of_box(memory_, values_of(compare.patch), scale));
+  PetscCall(Mark(a));
   *done = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
