@@ -32,27 +32,19 @@ template <class Part> bool Hierarchy<Part>::HasLine(const Axis axes[3], PetscSca
   LineRows     of(N);
   of.periodic = axis.periodic;
   of.singular = singular_ && !nonsymmetric_;
-  if (rows) {
-    const Couplings &c = rows->couplings;
-    PetscInt         p[3] = {0, 0, 0};
-    const size_t     first = c.grown.index(p); // rows are next to each other, as other axes have one point
-    if (c.mass) of.mass.assign(c.mass + first, c.mass + first + N);
-    for (size_t i = 0; i < N; i++) {
-      of.in[i] = c.slot(INVERSE_DIAGONAL)[first + i] != (PetscScalar)0;
-      if (!of.in[i]) continue;
-      of.shift[i] = c.slot(SHIFT)[first + i];
-      of.lower[i] = c.slot(FIRST_COUPLING)[first + i];
-      of.upper[i] = c.slot(FIRST_COUPLING + 1)[first + i];
-    }
-  } else {
+  const Couplings *const c = rows ? &rows->couplings : nullptr;
+  const PetscInt         p[3] = {0, 0, 0};
+  const size_t           first = c ? c->grown.index(p) : 0; // rows are next to each other, as other axes have one point
+  if (!c)
     of.mass.assign(axis.mass.begin(), axis.mass.end());
-    for (size_t i = 0; i < N; i++) {
-      of.in[i] = !axis.is_fixed((PetscInt)i);
-      if (!of.in[i]) continue;
-      of.shift[i] = sigma;
-      of.lower[i] = axis.edge[i] / axis.mass[i];
-      of.upper[i] = axis.edge[i + 1] / axis.mass[i];
-    }
+  else if (c->mass)
+    of.mass.assign(c->mass + first, c->mass + first + N);
+  for (size_t i = 0; i < N; i++) {
+    of.in[i] = c ? c->slot(INVERSE_DIAGONAL)[first + i] != (PetscScalar)0 : !axis.is_fixed((PetscInt)i);
+    if (!of.in[i]) continue;
+    of.shift[i] = c ? c->slot(SHIFT)[first + i] : sigma;
+    of.lower[i] = c ? c->slot(FIRST_COUPLING)[first + i] : axis.edge[i] / axis.mass[i];
+    of.upper[i] = c ? c->slot(FIRST_COUPLING + 1)[first + i] : axis.edge[i + 1] / axis.mass[i];
   }
   for (int e = 0; e < 2; e++) // values beyond the ends, and those of fixed points, are zero
     for (size_t i = 0; i < N; i++) {
