@@ -74,20 +74,17 @@ PetscReal range_of_weights(const Axis axes[3]) {
 struct SetFixed {
   Patch              patch;
   bool               ends[3]; // all points at the ends of these axes are fixed, or
-  const PetscScalar *fixed;   // null, or the values over a box
+  const PetscScalar *fixed;   // null, or not zero at those in a box
   Box                box;
-  PetscScalar       *values; // diagonal entries, where `fixed` is null
+  PetscScalar       *values; // diagonal entries
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};
     const size_t   at = patch.index(i, j, k);
-    bool           is = false;
+    bool           is = fixed && fixed[box.index(p)] != (PetscScalar)0;
     for (int a = 0; a < 3; a++)
       is = is || (ends[a] && (patch.at_domain_end(p, a, LOWER) || patch.at_domain_end(p, a, UPPER)));
-    if (fixed)
-      values[at] = fixed[box.index(p)];
-    else
-      values[at] = is ? (PetscScalar)1 / values[at] : (PetscScalar)0;
+    values[at] = is ? (PetscScalar)1 / values[at] : (PetscScalar)0;
   }
 };
 
@@ -108,14 +105,10 @@ PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!mg->fixed) PetscCall(MatCreateVecs(P, NULL, &mg->fixed));
-  if (rows) {
-    PetscCall(of.Write(mg->fixed, &set.values));
-    PetscCall(rows->fixed.Get(of.memory(), &set.fixed));
-    set.box = rows->box;
-  } else {
-    PetscCall(MatGetDiagonal(P, mg->fixed));
-    PetscCall(of.ReadWrite(mg->fixed, &set.values));
-  }
+  PetscCall(MatGetDiagonal(P, mg->fixed));
+  PetscCall(of.ReadWrite(mg->fixed, &set.values));
+  if (rows) PetscCall(rows->fixed.Get(of.memory(), &set.fixed));
+  if (rows) set.box = rows->box;
   PetscCall(for_each_of_box(of.memory(), set.patch.all(), set));
   PetscCall(of.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
