@@ -7,6 +7,7 @@
 #include "device/memory.hpp"
 #include "grid/grid.hpp"
 #include "multigrid/axis.hpp"
+#include "multigrid/scalars.hpp"
 
 namespace shellac {
 
@@ -171,44 +172,36 @@ inline std::vector<Box> boxes_of(const Grid &parts) { // of all ranks
   return boxes;
 }
 
-// From the ranks' parts [points][dof], in that memory, to the whole grid on each. GPUs' go through the host.
+// From the ranks' parts [points][dof], in that memory, to the whole grid on each: the sum of the parts, where others have
+// zeros. GPUs' go through the host.
 template <class V>
 PetscErrorCode gather_parts(PetscMemType memory, const Grid &parts, PetscInt dof, const V *part, V *whole) {
-  const PetscMPIInt        ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
-  const Box                grid = box_of(parts);
-  std::vector<PetscMPIInt> count(ranks), begin(ranks + 1, 0);
-  const size_t             n = (size_t)grid.points() * dof, own = (size_t)parts.size[0] * parts.size[1] * parts.size[2];
-  std::vector<V>           mine, all(n), ordered(n);
-  MPI_Datatype             type;
+  using R = typename RealOf<V>::type;
+  const Box      grid = box_of(parts);
+  Box            own;
+  std::vector<V> mine, all((size_t)(grid.points() * dof), V(0));
+  PetscMPIInt    count;
+  const bool     is_real = std::is_same<R, PetscReal>::value;
 
   PetscFunctionBegin;
-  for (PetscMPIInt r = 0; r < ranks; r++) {
-    PetscCall(PetscMPIIntCast((PetscInt)part_of(parts, r).points(), &count[r]));
-    begin[r + 1] = begin[r] + count[r];
-  }
-  const V *send = part;
+  for (int a = 0; a < 3; a++) own.lo[a] = parts.start[a], own.hi[a] = parts.start[a] + parts.size[a];
   if (PetscMemTypeDevice(memory)) {
-    mine.resize(own * dof);
+    mine.resize((size_t)(own.points() * dof));
     PetscCall(DeviceCopyToHost(mine.data(), part, mine.size() * sizeof(V)));
-    send = mine.data();
+    part = mine.data();
   }
-  PetscCallMPI(MPI_Type_contiguous((int)(sizeof(V) * dof), MPI_BYTE, &type));
-  PetscCallMPI(MPI_Type_commit(&type));
-  PetscCallMPI(MPI_Allgatherv(send, (PetscMPIInt)own, type, all.data(), count.data(), begin.data(), type, parts.comm));
-  PetscCallMPI(MPI_Type_free(&type));
-  for (PetscMPIInt r = 0; r < ranks; r++) {
-    auto      from = all.begin() + (ptrdiff_t)begin[r] * dof;
-    const Box box = part_of(parts, r);
-    for_each_on_host(box, [&](PetscInt i, PetscInt j, PetscInt k) {
-      const PetscInt p[3] = {i, j, k};
-      std::copy_n(from, dof, ordered.begin() + (ptrdiff_t)(grid.index(p) * dof));
-      from += dof;
-    });
-  }
+  for_each_on_host(own, [&](PetscInt i, PetscInt j, PetscInt k) {
+    const PetscInt p[3] = {i, j, k};
+    std::copy_n(part, dof, all.begin() + (ptrdiff_t)grid.index(p) * dof);
+    part += dof;
+  });
+  PetscCall(PetscMPIIntCast((PetscInt)(all.size() * sizeof(V) / sizeof(R)), &count));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), count, is_real ? MPIU_REAL : MPI_FLOAT,
+                             is_real ? MPIU_SUM : MPI_SUM, parts.comm));
   if (PetscMemTypeDevice(memory))
-    PetscCall(DeviceCopyFromHost(whole, ordered.data(), n * sizeof(V)));
+    PetscCall(DeviceCopyFromHost(whole, all.data(), all.size() * sizeof(V)));
   else
-    std::copy(ordered.begin(), ordered.end(), whole);
+    std::copy(all.begin(), all.end(), whole);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
