@@ -368,6 +368,32 @@ TEST_CASE("scaling, shifts, diagonals and zeroed rows of a Jacobian without entr
       }
 }
 
+TEST_CASE("a sum of a Jacobian without entries and another Mat is AIJ's, or refused", "[equations]") {
+  if (!equations_work()) return;
+  Grid   da = gallery_grid("allen_cahn.h", 9);
+  Vector u = random_vector(da, 1), v = random_vector(da, 2), w = random_vector(da, 3), x = make_vector(da),
+         y = make_vector(da);
+  PetscInt first, last;
+  Matrix   A = jacobian(da, u, MATEQUATION), aij = jacobian(da, u, MATAIJ), X = jacobian(da, v, MATAIJ);
+  OK(VecShift(w, 2)); // above zero
+  for (Mat sum : {(Mat)A, (Mat)aij}) {
+    OK(MatScale(sum, 3));
+    OK(MatAXPY(sum, 0.5, X, SAME_NONZERO_PATTERN));
+    OK(MatDiagonalScale(sum, w, NULL));
+    OK(MatShift(sum, 0.7));
+    OK(MatMult(sum, v, sum == (Mat)A ? x : y));
+  }
+  CHECK(difference(x, y) < 1e-12);
+  OK(VecGetOwnershipRange(u, &first, &last));
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"MatAXPY()", "-dm_mat_type stencil"}),
+               [&] { return MatZeroRows(A, 1, &first, 1, NULL, NULL); });
+  Vector zeros = make_vector(da);
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"MatAXPY()", "-dm_mat_type stencil"}),
+               [&] { return MatDiagonalScale(A, NULL, zeros); });
+  OK(MatMult(A, v, x)); // which the errors left as it was
+  CHECK(difference(x, y) < 1e-12);
+}
+
 // Whose implicit part is zero: the Mat is zeroed and then shifted.
 TEST_CASE("explicit stages of a method with implicit ones need no entries", "[equations]") {
   if (!equations_work()) return;

@@ -207,8 +207,6 @@ using ShellShift = OfShell<MATOP_SHIFT, PetscScalar>;
 using ShellDiagonalScale = OfShell<MATOP_DIAGONAL_SCALE, Vec, Vec>;
 using ShellDiagonalSet = OfShell<MATOP_DIAGONAL_SET, Vec, InsertMode>;
 using ShellAxpy = OfShell<MATOP_AXPY, PetscScalar, Mat, MatStructure>;
-using ShellZeroRows = OfShell<MATOP_ZERO_ROWS, PetscInt, const PetscInt[], PetscScalar, Vec, Vec>;
-using ShellZeroRowsColumns = OfShell<MATOP_ZERO_ROWS_COLUMNS, PetscInt, const PetscInt[], PetscScalar, Vec, Vec>;
 
 static PetscErrorCode scale(Mat A, PetscScalar a) {
   ActionMat *context;
@@ -228,13 +226,35 @@ static PetscErrorCode shift(Mat A, PetscScalar a) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode refuse_zeros_of_sum(Mat A) {
+  PetscFunctionBegin;
+  SETERRQ(
+      PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+      "after MatAXPY() no row and no column of a Mat of type equation can be zeroed, nor scaled by zero; change the "
+      "rows before, or use -dm_mat_type stencil");
+}
+
 static PetscErrorCode diagonal_scale(Mat A, Vec left, Vec right) {
   ActionMat *context;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, (void *)&context));
-  PetscCall(context->is_sum ? ShellDiagonalScale::call(A, left, right)
-                            : context->scaling.DiagonalScale(A, left, right));
+  if (!context->is_sum) {
+    PetscCall(context->scaling.DiagonalScale(A, left, right));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (const Vec scaling : {left, right}) {
+    PetscReal least = 1;
+    Vec       size;
+    if (!scaling) continue;
+    PetscCall(VecDuplicate(scaling, &size));
+    PetscCall(VecCopy(scaling, size));
+    PetscCall(VecAbs(size));
+    PetscCall(VecMin(size, NULL, &least));
+    PetscCall(VecDestroy(&size));
+    if (least == 0) PetscCall(refuse_zeros_of_sum(A));
+  }
+  PetscCall(ShellDiagonalScale::call(A, left, right));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,13 +280,11 @@ static PetscErrorCode diagonal_set(Mat A, Vec diagonal, InsertMode mode) {
 
 template <bool columns>
 static PetscErrorCode zero_rows(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b) {
-  const auto of_shell = columns ? ShellZeroRowsColumns::call : ShellZeroRows::call;
   ActionMat *context;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, (void *)&context));
-  PetscCall(context->is_sum ? of_shell(A, n, rows, diagonal, x, b)
-                            : context->scaling.ZeroRows(A, n, rows, diagonal, columns, x, b));
+  PetscCall(context->is_sum ? refuse_zeros_of_sum(A) : context->scaling.ZeroRows(A, n, rows, diagonal, columns, x, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -458,8 +476,8 @@ PetscErrorCode MatCreate_Equation(Mat A) {
   PetscCall(ShellDiagonalScale::Replace(A, diagonal_scale));
   PetscCall(ShellDiagonalSet::Replace(A, diagonal_set));
   PetscCall(ShellAxpy::Replace(A, axpy));
-  PetscCall(ShellZeroRows::Replace(A, zero_rows<false>));
-  PetscCall(ShellZeroRowsColumns::Replace(A, zero_rows<true>));
+  PetscCall(MatSetOperation(A, MATOP_ZERO_ROWS, reinterpret_cast<OperationFn *>(zero_rows<false>)));
+  PetscCall(MatSetOperation(A, MATOP_ZERO_ROWS_COLUMNS, reinterpret_cast<OperationFn *>(zero_rows<true>)));
   PetscCall(set_operation(A, MATOP_SETUP, set_up));
   PetscCall(set_operation(A, MATOP_SOR, refuse_relaxation));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, refuse_submatrices));
