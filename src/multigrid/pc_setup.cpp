@@ -29,7 +29,6 @@ PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
   DM           dm;
   PetscOptions options;
   PetscBool    fell_back;
-  char         remedy[256];
   PetscErrorCode (*get_own)(Mat, const char **) = NULL;
 
   PetscFunctionBegin;
@@ -40,23 +39,19 @@ PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
   PetscCall(MatGetOptionsPrefix(P, &prefix));
   PetscCall(PetscObjectGetOptions((PetscObject)P, &options));
   PetscCall(PetscOptionsHasName(options, prefix, "-mat_stencil_fallback", &fell_back));
-  const bool assembled = strstr(type, "aij") != NULL;
-  if (own)
-    PetscCall(PetscStrncpy(remedy, own, sizeof(remedy)));
-  else if (fell_back && assembled)
-    PetscCall(
-        PetscSNPrintf(remedy, sizeof(remedy),
-                      "entries outside the DMDA's stencil made -mat_stencil_fallback take it in place of stencil; "
-                      "create the DMDA with the stencil that is assembled"));
-  else
-    PetscCall(PetscSNPrintf(remedy, sizeof(remedy),
-                            "use -%sdm_mat_type stencil (-mat_type stencil where the program chooses the DM's)",
-                            dm_prefix ? dm_prefix : ""));
+  const bool        assembled = strstr(type, "aij") != NULL;
+  const std::string remedy =
+      own ? own
+      : fell_back && assembled
+          ? "entries outside the DMDA's stencil made -mat_stencil_fallback take it in place of stencil; "
+            "create the DMDA with the stencil that is assembled"
+          : std::string("use -") + (dm_prefix ? dm_prefix : "") +
+                "dm_mat_type stencil (-mat_type stencil where the program chooses the DM's)";
   PetscCheck(
       false, PetscObjectComm((PetscObject)P), PETSC_ERR_ARG_WRONG,
       "-pc_type stencilmg needs an operator whose coefficients on a DMDA it can read, as of stencil, laplace or a "
       "registered formula; this matrix is of type %s: %s%s",
-      type, remedy, assembled && !own ? ", or -pc_type gamg" : "");
+      type, remedy.c_str(), assembled && !own ? ", or -pc_type gamg" : "");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
