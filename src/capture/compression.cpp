@@ -34,8 +34,7 @@ template <class T, class Read> struct CompareRows {
     const bool indexed = a.storage == Storage::indexed;
     for (int from = 0, some; from < n; from += some) { // points of one class of places
       const PetscInt q[3] = {p[0] + from, p[1], p[2]};
-      some = PetscMin(n - from, read.length(at + (size_t)from));
-      if (!indexed) some = a.run_of_class(patch, q, some);
+      some = indexed ? n - from : a.run_of_class(patch, q, n - from);
       compare<most>(q, at + (size_t)from, some, indexed);
     }
   }
@@ -422,7 +421,6 @@ PetscErrorCode CapturedStencil::CloseAgain(const Read &sums, PetscMemType memory
 }
 
 template PetscErrorCode CapturedStencil::CloseAgain(const Sums<T> &, PetscMemType, const Compression &, bool *);
-template PetscErrorCode CapturedStencil::CloseAgain(const SumsOnHost &, PetscMemType, const Compression &, bool *);
 
 PetscErrorCode CapturedStencil::CloseAsArrays() {
   std::vector<int> used;

@@ -200,54 +200,6 @@ static PetscErrorCode set_in_reference(Mat reference, const CooMap &map, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void CooMap::MakeSources() {
-  if (made_sources) return;
-  made_sources = true;
-  std::vector<PetscInt> cells(single ? slots.size() * points : 0, -1), &numbers = source.change();
-  const auto            for_each_value = [&](const auto &f) { // f(coefficient, number of the value)
-    for (size_t b = 0; b + 1 < begin.size(); b++)
-      for (size_t n = (size_t)begin[b]; n < (size_t)begin[b + 1]; n++)
-        if (place[n] >= stride())
-          f((place[n] / stride() - 1) * points + (b << shift) + place[n] % stride(),
-            value.empty() ? (PetscInt)n : value[n]);
-  };
-
-  if (single) {
-    for_each_value([&](size_t cell, PetscInt number) { cells[cell] = number; });
-    numbers = std::move(cells);
-    return;
-  }
-  cells.assign(slots.size() * points + 1, 0);
-  numbers.resize(count);
-  for_each_value([&](size_t cell, PetscInt) { cells[cell + 1]++; });
-  for (size_t c = 1; c < cells.size(); c++) cells[c] += cells[c - 1];
-  std::vector<PetscInt> next(cells.begin(), cells.end() - 1);
-  for_each_value([&](size_t cell, PetscInt number) { numbers[(size_t)next[cell]++] = number; });
-  first.change() = std::move(cells);
-}
-
-void SumsByBlocks::load(size_t block) {
-  const size_t    lo = (size_t)map_.begin[block], hi = (size_t)map_.begin[block + 1];
-  const uint32_t *place = map_.place.data();
-  const T        *values = values_;
-  T              *sums = sums_.data();
-  block_ = block;
-  if (map_.single)
-    for (size_t n = map_.first_empty[block]; n < map_.first_empty[block + 1]; n++) sums[map_.empty[n]] = 0;
-  else
-    std::fill(sums_.begin() + (ptrdiff_t)map_.stride(), sums_.end(), T(0));
-  if (map_.single && map_.value.empty() && !received_) {
-#pragma GCC unroll 8
-    for (size_t n = lo; n < hi; n++) sums[place[n]] = values[n];
-    return;
-  }
-  for (size_t n = lo; n < hi; n++) {
-    const PetscInt number = map_.value.empty() ? (PetscInt)n : map_.value[n];
-    const T        value = number < map_.own ? values[number] : received_[number - map_.own];
-    sums[place[n]] = map_.single ? value : sums[place[n]] + value;
-  }
-}
-
 // Brings the values that other ranks send.
 static PetscErrorCode receive(CooMap *map, PetscMemType memory, const PetscScalar values[],
                               const PetscScalar **received) {
@@ -263,11 +215,9 @@ static PetscErrorCode receive(CooMap *map, PetscMemType memory, const PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What sums the values on a GPU.
 static PetscErrorCode get_sums(CooMap *map, PetscMemType memory, const PetscScalar values[],
                                const PetscScalar received[], Sums<PetscScalar> *sums) {
   PetscFunctionBegin;
-  map->MakeSources();
   sums->points = map->points;
   sums->own = map->own;
   sums->values = values;
@@ -276,25 +226,6 @@ static PetscErrorCode get_sums(CooMap *map, PetscMemType memory, const PetscScal
   PetscCall(map->first.Get(memory, &sums->first));
   PetscCall(map->source.Get(memory, &sums->source));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static void put_on_host(const CooMap &map, SumsByBlocks *sums, bool add, PetscScalar *const coefficients[]) {
-  const bool past =
-      beyond_cache(2 * map.points * map.slots.size() * sizeof(PetscScalar)); // with the values that are read
-  for (size_t at = 0, n; at < map.points; at += n) {
-    n = PetscMin(map.block(), map.points - at);
-    for (int slot : map.slots) {
-      const PetscScalar *from = sums->run(slot, at);
-      PetscScalar       *to = coefficients[slot] + at;
-      if (add)
-        for (size_t i = 0; i < n; i++) to[i] += from[i];
-      else if (past)
-        stream_copy(to, from, n);
-      else
-        std::copy(from, from + n, to);
-    }
-  }
-  if (past) stream_fence();
 }
 
 // They are summed on the GPU if they are there and the coefficients can be; on the host otherwise.
@@ -330,15 +261,11 @@ static PetscErrorCode set_values(Mat A, const PetscScalar values[], InsertMode m
     PetscCall(DeviceCopyToHost(copy.data(), values, copy.size() * sizeof(PetscScalar)));
   }
   const PetscScalar *host_values = copy.empty() ? values : copy.data();
-  const bool         on_host = PetscMemTypeHost(summed_in), add = mode == ADD_VALUES;
-  if (on_host) values = host_values;
+  const bool         add = mode == ADD_VALUES;
+  if (PetscMemTypeHost(summed_in)) values = host_values;
   PetscCall(receive(&map, summed_in, values, &received));
-  SumsByBlocks by_blocks(map, values, received);
-  if (!on_host) PetscCall(get_sums(&map, summed_in, values, received, &put.sums));
-  if (!add && on_host)
-    PetscCall(op.CloseAgain(SumsOnHost{&by_blocks, map.number.host().data(), map.block()}, summed_in,
-                            context->compression, &done));
-  if (!add && !on_host) PetscCall(op.CloseAgain(put.sums, summed_in, context->compression, &done));
+  PetscCall(get_sums(&map, summed_in, values, received, &put.sums));
+  if (!add) PetscCall(op.CloseAgain(put.sums, summed_in, context->compression, &done));
   if (done)
     PetscCall(MatCapturedForgetEntries(A, context));
   else {
@@ -348,10 +275,7 @@ static PetscErrorCode set_values(Mat A, const PetscScalar values[], InsertMode m
     for (int slot : map.slots) PetscCall(op.Need(slot, add));
     PetscCall(op.GetOpen(&put.to));
     put.add = add;
-    if (on_host)
-      put_on_host(map, &by_blocks, add, put.to.values);
-    else
-      PetscCall(op.ForAllPoints(put));
+    PetscCall(for_each_run(op.memory(), op.patch().all(), put));
   }
   if (context->reference) PetscCall(set_in_reference(context->reference, map, host_values, mode));
   PetscFunctionReturn(PETSC_SUCCESS);

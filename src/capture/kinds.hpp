@@ -49,11 +49,10 @@ template <class T> struct ArrayValues {
 
   SHELLAC_HD bool zero(int slot) const { return !values[slot]; }
   SHELLAC_HD T    operator()(int slot, size_t at) const { return values[slot] ? values[slot][at] : T(0); }
-  // From a point on, of a slot that is not zero; room: where they may be put. length(): of how many points.
+  // From a point on, of a slot that is not zero; room: where they may be put.
   template <int most> SHELLAC_RUN const T *run(int slot, size_t at, int, T (&)[most]) const {
     return values[slot] + at;
   }
-  SHELLAC_HD int length(size_t) const { return most_run; }
 };
 
 // Of the rows at a point; read(slot, at) gives the coefficients. Never 0.
