@@ -80,10 +80,7 @@ PetscErrorCode LoadedField::CheckValues(const Grid &grid, const std::function<bo
   std::string problem;
 
   PetscFunctionBegin;
-  for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
-    PetscInt i[3];
-    if (!problem.empty()) return;
-    for (int a = 0; a < 3; a++) i[a] = grid.start[a] + p[a];
+  for_each_owned(grid, [&](const PetscInt i[3]) {
     for (PetscInt c = 0; c < components_ && problem.empty(); c++) {
       const PetscScalar value = at(i, c);
       if (good(value)) continue;

@@ -6,16 +6,16 @@ namespace shellac {
 
 // The left null space of mirrored axes: end nodes stand for half a cell.
 static PetscErrorCode make_left_null_vector(Mat A, const FormulaMat &context, Vec *w) {
-  const Patch &patch = context.op->patch();
   PetscScalar *values;
+  size_t       point = 0;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, NULL, w));
   PetscCall(VecGetArrayWrite(*w, &values));
-  for_each_owned(context.grid, [&](const PetscInt p[3], PetscInt) {
+  for_each_owned(context.grid, [&](const PetscInt i[3]) {
     PetscReal weight = 1;
-    for (int a = 0; a < 3; a++) weight *= context.ends[a].cell(patch.start[a] + p[a]);
-    values[patch.index(p[0], p[1], p[2])] = weight;
+    for (int a = 0; a < 3; a++) weight *= context.ends[a].cell(i[a]);
+    values[point++] = weight;
   });
   PetscCall(VecRestoreArrayWrite(*w, &values));
   PetscCall(VecNormalize(*w, NULL));

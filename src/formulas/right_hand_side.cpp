@@ -69,14 +69,10 @@ static PetscErrorCode add_boundary(FormulaMat *context, MatLaplaceBoundaryData g
     if (!error) error = (*g)(grid.dim, x, axis, side == UPPER ? PETSC_TRUE : PETSC_FALSE, values.data(), ctx);
     return values.data();
   };
-  for_each_owned(grid, [&](const PetscInt p[3], PetscInt first) {
-    PetscInt i[3];
-    bool     near = false;
-    if (first > 0) return; // all of a point at once
-    for (int a = 0; a < 3; a++) {
-      i[a] = grid.start[a] + p[a];
+  for_each_owned(grid, [&](const PetscInt i[3]) {
+    bool near = false;
+    for (int a = 0; a < 3; a++)
       near = near || (!context->ends[a].periodic && (i[a] < width || i[a] >= grid.N[a] - width));
-    }
     for (int a = 0; a < grid.dim && rows.identity(i); a++)
       if (context->ends[a].identity(i[a])) {
         const Side         side = i[a] == 0 && context->ends[a].form[LOWER] == MAT_LAPLACE_IDENTITY ? LOWER : UPPER;
@@ -126,11 +122,8 @@ PetscErrorCode MatLaplaceSetRightHandSide(Mat A, MatLaplaceSource f, MatLaplaceB
   DomainRows                      rows = context->rows_of(*context->formula);
   std::vector<PetscScalar>        sources((size_t)context->grid.dof);
   PetscCall(VecGetArrayWrite(b, &values));
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt first) {
+  for_each_owned(context->grid, [&](const PetscInt i[3]) {
     const size_t dof = sources.size();
-    PetscInt     i[3];
-    if (first > 0) return; // all of a point at once
-    for (int a = 0; a < 3; a++) i[a] = context->grid.start[a] + p[a];
     std::fill(values + row, values + row + dof, PetscScalar(0));
     for (const SourceWeight &weight : weights) {
       PetscReal x[3];

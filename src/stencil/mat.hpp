@@ -129,14 +129,13 @@ PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v, bool on_hos
 PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm);
 PetscErrorCode MatStencilSetEntryOperations(Mat A);
 
-// Calls f(p, c) for all values of the rank's points, in the order of its rows.
+// Calls f(i) for the rank's points in the order of its rows, by their indices in the whole grid.
 template <class Function> void for_each_owned(const Grid &grid, const Function &f) {
-  const PetscInt *size = grid.size;
-  PetscInt        p[3];
-  for (p[2] = 0; p[2] < size[2]; p[2]++)
-    for (p[1] = 0; p[1] < size[1]; p[1]++)
-      for (p[0] = 0; p[0] < size[0]; p[0]++)
-        for (PetscInt c = 0; c < grid.dof; c++) f((const PetscInt *)p, c);
+  const PetscInt *lo = grid.start, *size = grid.size;
+  PetscInt        i[3];
+  for (i[2] = lo[2]; i[2] < lo[2] + size[2]; i[2]++)
+    for (i[1] = lo[1]; i[1] < lo[1] + size[1]; i[1]++)
+      for (i[0] = lo[0]; i[0] < lo[0] + size[0]; i[0]++) f((const PetscInt *)i);
 }
 
 // An assembled copy; borrowed. It is kept, and a change of the operator changes its values in place, so that what was made
