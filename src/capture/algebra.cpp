@@ -10,9 +10,8 @@ namespace shellac {
 // ---- copies --------------------------------------------------------------------------------------------------------
 
 PetscErrorCode MatCapturedCheckAlike(const CapturedMat &a, const CapturedMat &b) {
-  const bool same = a.grid.dim == b.grid.dim && a.grid.dof == b.grid.dof && a.grid.width == b.grid.width &&
-                    a.grid.box == b.grid.box && a.grid.is_distributed_as(b.grid) &&
-                    std::equal(a.grid.boundary, a.grid.boundary + 3, b.grid.boundary);
+  const bool same =
+      has_same_stencil(a.grid, b.grid) && std::equal(a.grid.boundary, a.grid.boundary + 3, b.grid.boundary);
 
   PetscFunctionBegin;
   PetscCheck(same, a.grid.comm, PETSC_ERR_ARG_INCOMP,
@@ -90,24 +89,18 @@ static PetscErrorCode conjugate(Mat A) {
 // Before anything changes: an error for entries of X outside Y's stencil, zeros apart, where Y drops none and cannot become
 // an AIJ.
 static PetscErrorCode check_within_stencil(CapturedMat *y, Mat X) {
-  PetscInt    first, last;
   GlobalEntry entry;
   bool        outside = false, any;
 
   PetscFunctionBegin;
   if (y->drop_outside || y->fallback == MAT_STENCILSHELL_FALLBACK_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetOwnershipRange(X, &first, &last));
-  for (PetscInt row = first; row < last && !outside; row++) {
-    PetscInt           n;
-    const PetscInt    *columns;
-    const PetscScalar *values;
-    PetscCall(MatGetRow(X, row, &n, &columns, &values));
+  PetscCall(for_each_row(X, [&](PetscInt row, PetscInt n, const PetscInt *columns, const PetscScalar *values) {
     for (PetscInt e = 0; e < n && !outside; e++) {
       entry = {row, columns[e], 0, ADD_VALUES};
       outside = values[e] != PetscScalar(0) && y->places.slot(row, columns[e]) == Places::outside;
     }
-    PetscCall(MatRestoreRow(X, row, &n, &columns, &values));
-  }
+    return PETSC_SUCCESS;
+  }));
   PetscCall(MatCapturedCheckOutside(*y, outside ? &entry : NULL, &any));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,7 +108,6 @@ static PetscErrorCode check_within_stencil(CapturedMat *y, Mat X) {
 static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
   CapturedMat *y, *x;
   bool         captured;
-  PetscInt     first, last;
 
   PetscFunctionBegin;
   PetscCall(MatIsCaptured(X, &captured));
@@ -131,54 +123,52 @@ static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
   }
   PetscCall(y->check_can_add(Y, X));
   PetscCall(check_within_stencil(y, X));
-  PetscCall(MatGetOwnershipRange(X, &first, &last));
-  for (PetscInt row = first; row < last; row++) {
-    PetscInt                 n;
-    const PetscInt          *columns;
-    const PetscScalar       *values;
+  PetscCall(for_each_row(X, [&](PetscInt row, PetscInt n, const PetscInt *columns, const PetscScalar *values) {
     std::vector<PetscInt>    places;
     std::vector<PetscScalar> scaled;
-    PetscCall(MatGetRow(X, row, &n, &columns, &values));
     for (PetscInt e = 0; e < n; e++) {
       if (values[e] == PetscScalar(0)) continue; // a dense X stores them outside the stencil, too
       places.push_back(columns[e]);
       scaled.push_back(a * values[e]);
     }
-    PetscCall(MatSetValues(Y, 1, &row, (PetscInt)places.size(), places.data(), scaled.data(), ADD_VALUES));
-    PetscCall(MatRestoreRow(X, row, &n, &columns, &values));
-  }
+    return MatSetValues(Y, 1, &row, (PetscInt)places.size(), places.data(), scaled.data(), ADD_VALUES);
+  }));
   PetscCall(assemble(Y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
 
-static PetscErrorCode get_info(Mat A, MatInfoType type, MatInfo *info) {
-  CapturedMat   *context;
-  PetscLogDouble values[2];
-  PetscLogDouble count = 0;
-
+PetscErrorCode CapturedMat::count_entries(PetscLogDouble *count) {
   PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
-  const Grid &grid = context->grid;
+  *count = 0;
   // an arm is within the domain on as many points of the patch as the product over its axes
-  for (int arm = 0; arm < context->arms->count(); arm++) {
+  for (int arm = 0; arm < arms->count(); arm++) {
     PetscLogDouble points = 1;
     for (int a = 0; a < 3; a++) {
-      const PetscInt step = context->arms->step(arm)[a];
+      const PetscInt step = arms->step(arm)[a];
       PetscInt       lo = grid.start[a], hi = grid.start[a] + grid.size[a];
       if (grid.boundary[a] != DM_BOUNDARY_PERIODIC) lo = PetscMax(lo, -step), hi = PetscMin(hi, grid.N[a] - step);
       points *= (PetscLogDouble)PetscMax(hi - lo, 0);
     }
-    count += points;
+    *count += points * (PetscLogDouble)(grid.dof * grid.dof);
   }
-  values[0] = count * (PetscLogDouble)(grid.dof * grid.dof);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_info(Mat A, MatInfoType type, MatInfo *info) {
+  CapturedMat   *context;
+  PetscLogDouble values[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyStencil(A, &context, type != MAT_LOCAL));
+  PetscCall(context->count_entries(&values[0]));
   values[1] = context->captured().bytes() + context->captured().idle_bytes();
   if (type != MAT_LOCAL)
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, type == MAT_GLOBAL_SUM ? MPI_SUM : MPI_MAX,
-                               PetscObjectComm((PetscObject)A)));
+                               context->grid.comm));
   PetscCall(PetscMemzero(info, sizeof(*info)));
-  info->block_size = (PetscLogDouble)grid.dof;
+  info->block_size = (PetscLogDouble)context->grid.dof;
   info->nz_allocated = info->nz_used = values[0];
   info->memory = values[1];
   PetscFunctionReturn(PETSC_SUCCESS);

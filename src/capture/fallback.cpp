@@ -59,7 +59,6 @@ static PetscErrorCode load(Mat A, PetscViewer viewer) {
   CapturedMat *context;
   Mat          aij;
   DM           dm, grid = NULL;
-  PetscInt     first, last;
 
   PetscFunctionBegin;
   PetscCall(MatGetDM(A, &dm));
@@ -77,15 +76,9 @@ static PetscErrorCode load(Mat A, PetscViewer viewer) {
     PetscCall(MatStencilCreateOfSizes(A, MATAIJ, &aij));
   PetscCall(MatLoad(aij, viewer));
   PetscCall(MatZeroEntries(A));
-  PetscCall(MatGetOwnershipRange(aij, &first, &last));
-  for (PetscInt row = first; row < last; row++) {
-    PetscInt           count;
-    const PetscInt    *columns;
-    const PetscScalar *values;
-    PetscCall(MatGetRow(aij, row, &count, &columns, &values));
-    PetscCall(MatSetValues(A, 1, &row, count, columns, values, INSERT_VALUES));
-    PetscCall(MatRestoreRow(aij, row, &count, &columns, &values));
-  }
+  PetscCall(for_each_row(aij, [&](PetscInt row, PetscInt n, const PetscInt *columns, const PetscScalar *values) {
+    return MatSetValues(A, 1, &row, n, columns, values, INSERT_VALUES);
+  }));
   PetscCall(MatDestroy(&aij));
   PetscCall(DMDestroy(&grid));
   PetscCall(assemble(A));

@@ -78,12 +78,7 @@ PetscErrorCode CapturedMat::changed(Mat A) {
 }
 
 void CapturedMat::take_settings(const CapturedMat &from) {
-  compression = from.compression;
-  fallback = from.fallback;
-  keep_arrays = from.keep_arrays;
-  row_oriented = from.row_oriented;
-  ignore_off_process = from.ignore_off_process;
-  drop_outside = from.drop_outside;
+  static_cast<CapturedSettings &>(*this) = from;
   halo_way = from.halo_way;
 }
 

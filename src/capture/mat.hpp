@@ -20,7 +20,16 @@ enum class Alteration { scaled, diagonal, rows };
 
 struct CooMap;
 
-struct CapturedMat : StencilMat {
+struct CapturedSettings {
+  Compression                 compression;
+  MatStencilShellFallbackType fallback = MAT_STENCILSHELL_FALLBACK_ERROR; // where an entry is outside the stencil
+  PetscBool                   keep_arrays = PETSC_TRUE;                   // of compressed rows, for the next assembly
+  PetscBool                   row_oriented = PETSC_TRUE;                  // MAT_ROW_ORIENTED
+  PetscBool                   ignore_off_process = PETSC_FALSE;           // MAT_IGNORE_OFF_PROC_ENTRIES
+  PetscBool                   drop_outside = PETSC_FALSE;                 // MAT_NEW_NONZERO_LOCATIONS is false
+};
+
+struct CapturedMat : StencilMat, CapturedSettings {
   PetscErrorCode   set_up(Mat A) override;
   PetscErrorCode   make_transpose(std::unique_ptr<StencilOperator> *transpose) override;
   PetscErrorCode   Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;
@@ -32,6 +41,7 @@ struct CapturedMat : StencilMat {
   // For types of this kind that know more of their operator.
   virtual PetscErrorCode check_readable() const { return PETSC_SUCCESS; } // an error where it is between two states
   virtual PetscErrorCode check_can_add(Mat, Mat) const { return PETSC_SUCCESS; } // entries of a matrix of another kind
+  virtual PetscErrorCode count_entries(PetscLogDouble *count); // of this rank's rows, for MatGetInfo()
   virtual PetscErrorCode check_copy(const CapturedMat &) const { return PETSC_SUCCESS; } // it can become this one
   virtual PetscErrorCode begin_change() { return PETSC_SUCCESS; } // before a change of all entries
   // after a change, of its kind
@@ -63,14 +73,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // settings
-  Compression                 compression;
-  PetscBool                   verify = PETSC_FALSE;                       // an AIJ is assembled as well, and compared
-  MatStencilShellFallbackType fallback = MAT_STENCILSHELL_FALLBACK_ERROR; // where an entry is outside the stencil
-  PetscBool                   keep_arrays = PETSC_TRUE;                   // of compressed rows, for the next assembly
-  PetscBool                   row_oriented = PETSC_TRUE;                  // MAT_ROW_ORIENTED
-  PetscBool                   ignore_off_process = PETSC_FALSE;           // MAT_IGNORE_OFF_PROC_ENTRIES
-  PetscBool                   drop_outside = PETSC_FALSE;                 // MAT_NEW_NONZERO_LOCATIONS is false
+  PetscBool verify = PETSC_FALSE; // a setting: an AIJ is assembled as well, and compared
 
   // made by MatSetUp()
   std::shared_ptr<const Arms> arms;
@@ -127,8 +130,27 @@ PetscErrorCode MatCapturedMakeReference(Mat A, CapturedMat *context);
 PetscErrorCode MatCapturedVerify(Mat A, CapturedMat *context);
 // -mat_stencil_fallback: A becomes an AIJ with all that was captured, and the entries outside the stencil.
 PetscErrorCode MatCapturedFallBack(Mat A, CapturedMat *context);
-// An error for matrices of different grids or stencils.
+// Whether points, their distribution and the stencil are the same.
+inline bool has_same_stencil(const Grid &a, const Grid &b) {
+  return a.dim == b.dim && a.dof == b.dof && a.width == b.width && a.box == b.box && a.is_distributed_as(b);
+}
+// An error for matrices of different grids, boundaries or stencils.
 PetscErrorCode MatCapturedCheckAlike(const CapturedMat &a, const CapturedMat &b);
+// Calls f(row, n, columns, values) for this rank's rows of any matrix.
+template <class Function> PetscErrorCode for_each_row(Mat A, const Function &f) {
+  PetscInt first, last, n;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  for (PetscInt row = first; row < last; row++) {
+    const PetscInt    *columns;
+    const PetscScalar *values;
+    PetscCall(MatGetRow(A, row, &n, &columns, &values));
+    PetscCall(f(row, n, columns, values));
+    PetscCall(MatRestoreRow(A, row, &n, &columns, &values));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 // A matrix of the same type, grid and settings; zero.
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B);
 PetscErrorCode MatCapturedSetOption(Mat A, MatOption option, PetscBool flag);

@@ -149,10 +149,8 @@ PetscErrorCode MatCapturedOpenSlots(Mat A, const Grid &grid, bool vary, PetscMem
   PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatStencilShellGetSlot_C", &lends));
   if (!lends) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetReadyStencil(A, &context));
-  const Grid &own = context->grid;
-  const bool  alike = own.dim == grid.dim && own.dof == grid.dof && own.width == grid.width && own.box == grid.box &&
-                     own.is_distributed_as(grid);
-  if (context->verify || !context->arms->complete() || !alike) PetscFunctionReturn(PETSC_SUCCESS);
+  if (context->verify || !context->arms->complete() || !has_same_stencil(context->grid, grid))
+    PetscFunctionReturn(PETSC_SUCCESS);
   CapturedStencil &op = context->captured();
   PetscCall(MatCapturedForgetEntries(A, context));
   if (!op.open() && op.storage() != Storage::arrays) PetscCall(op.Zero()); // what is stored is not needed

@@ -138,13 +138,7 @@ PetscErrorCode FormulaMat::conjugated(Mat A) {
 void FormulaMat::take_settings(const CapturedMat &other) {
   const auto &from = static_cast<const FormulaMat &>(other);
   CapturedMat::take_settings(other);
-  forms_given = from.forms_given;
-  robin_given = from.robin_given;
-  for (int n = 0; n < 6; n++) forms[n] = from.forms[n], robin[n] = from.robin[n];
-  lengths_given = from.lengths_given;
-  for (int a = 0; a < 3; a++) lengths[a] = from.lengths[a];
-  time = from.time;
-  rows_conjugated = from.rows_conjugated;
+  static_cast<FormulaSettings &>(*this) = from;
 }
 
 PetscErrorCode FormulaMat::take_state(Mat A, const CapturedMat &other) {

@@ -268,10 +268,7 @@ void DiffusionMat::conjugate_settings() {
 void DiffusionMat::take_settings(const CapturedMat &other) {
   const auto &from = static_cast<const DiffusionMat &>(other);
   FormulaMat::take_settings(other);
-  sigma = from.sigma;
-  k = from.k;
-  mean = from.mean;
-  w = from.w;
+  static_cast<DiffusionSettings &>(*this) = from;
 }
 
 PetscErrorCode DiffusionMat::view_equation(PetscViewer viewer) const {

@@ -48,15 +48,17 @@ struct Diffusion : Formula {
   void  row(const Point &p, Row &u) const override;
 };
 
-struct DiffusionMat final : FormulaMat {
-  explicit DiffusionMat(bool flows) : flows(flows) {}
-
-  const bool flows; // with w·∇u: the type advection_diffusion
-  // settings
+struct DiffusionSettings {
   PetscScalar          sigma = 0;
   Coefficient          k; // not read before MatSetUp()
   MatDiffusionMeanType mean = MAT_DIFFUSION_HARMONIC;
   Velocity             w;
+};
+
+struct DiffusionMat final : FormulaMat, DiffusionSettings {
+  explicit DiffusionMat(bool flows) : flows(flows) {}
+
+  const bool flows; // with w·∇u: the type advection_diffusion
 
   std::unique_ptr<Formula> make_formula() const override;
   PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;

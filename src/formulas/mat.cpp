@@ -363,7 +363,6 @@ PetscErrorCode MatCreateFormulaShell(Mat A, MatType type, FormulaMat *context) {
   PetscCall(MatCapturedSetTransposeOperations(A));
   PetscCall(MatFormulaSetAssemblyOperations(A));
   PetscCall(MatFormulaSetSettingOperations(A));
-  PetscCall(set_operation(A, MATOP_GETINFO, MatFormulaGetInfo));
   PetscCall(set_operation(A, MATOP_SOR, MatStencilRelax)); // over the whole grid, whatever the ranks
   PetscCall(MatSetStencilType(A, type, MatFormulaView));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -11,7 +11,18 @@
 
 namespace shellac {
 
-struct FormulaMat : CapturedMat {
+struct FormulaSettings {
+  PetscInt               forms_given = 1; // 1: for all sides; else one for each side: x lower, x upper, y lower ...
+  MatLaplaceBoundaryType forms[6] = {MAT_LAPLACE_ELIMINATED};
+  PetscInt               robin_given = 0;        // likewise; 0: none
+  PetscReal              robin[6] = {0};         // α of ∂u/∂n + αu = g [1/length]
+  PetscReal              lengths[3] = {1, 1, 1}; // of the domain [length]
+  PetscInt               lengths_given = 0;      // how many of them were set; 0: from the coordinates, or 1
+  PetscReal              time = 0;
+  bool                   rows_conjugated = false; // see conjugate_settings()
+};
+
+struct FormulaMat : CapturedMat, FormulaSettings {
   // What a type adds: its formula, of the present settings, spacings and fields; its own options and its equation.
   virtual std::unique_ptr<Formula> make_formula() const = 0;
   virtual PetscErrorCode           set_from_options(Mat A, OptionItems PetscOptionsObject) = 0;
@@ -39,6 +50,7 @@ struct FormulaMat : CapturedMat {
   PetscErrorCode destroy() override;
   PetscErrorCode check_readable() const override;
   PetscErrorCode check_can_add(Mat A, Mat X) const override;
+  PetscErrorCode count_entries(PetscLogDouble *count) override;
   PetscErrorCode check_copy(const CapturedMat &from) const override;
   PetscErrorCode begin_change() override;
   PetscErrorCode changed(Mat A) override;
@@ -75,16 +87,6 @@ struct FormulaMat : CapturedMat {
   PetscReal      coordinate(int axis, PetscInt i) const {
          return origin[axis] + (PetscReal)ends[axis].within(i) * ends[axis].h;
   }
-
-  // settings
-  PetscInt               forms_given = 1; // 1: for all sides; else one for each side: x lower, x upper, y lower ...
-  MatLaplaceBoundaryType forms[6] = {MAT_LAPLACE_ELIMINATED};
-  PetscInt               robin_given = 0;        // likewise; 0: none
-  PetscReal              robin[6] = {0};         // α of ∂u/∂n + αu = g [1/length]
-  PetscReal              lengths[3] = {1, 1, 1}; // of the domain [length]
-  PetscInt               lengths_given = 0;      // how many of them were set; 0: from the coordinates, or 1
-  PetscReal              time = 0;
-  bool                   rows_conjugated = false; // see conjugate_settings()
 
   // made by MatSetUp()
   std::unique_ptr<Formula> formula;
@@ -154,7 +156,6 @@ PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context);
 // settings.cpp: those of all formulas; the options' names begin with -mat_<type>_
 PetscErrorCode MatFormulaSetSettingOperations(Mat A);
 // view.cpp, assembly.cpp
-PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info);
 PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer);
 PetscErrorCode MatFormulaSetAssemblyOperations(Mat A);
 

@@ -8,43 +8,27 @@
 
 namespace shellac {
 
-// The entries of this rank's rows, counted in the memory that they are in.
-static PetscErrorCode count_entries(FormulaMat *context, PetscLogDouble *count) {
-  const CapturedStencil            &rows = context->captured();
+// They are counted in the memory that they are in.
+PetscErrorCode FormulaMat::count_entries(PetscLogDouble *count) {
+  const CapturedStencil            &rows = captured();
   Arrays                            arrays;
-  std::unique_ptr<PreparedOperator> op;
+  std::unique_ptr<PreparedOperator> prepared;
   Vec                               counts;
   PetscScalar                      *of_rows, sum;
 
   PetscFunctionBegin;
+  *count = 0;
+  if (!is_complete() || zeroed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecCreate(PETSC_COMM_SELF, &counts));
   PetscCall(VecSetSizes(counts, (PetscInt)rows.patch().all().points() * rows.patch().dof, PETSC_DETERMINE));
   PetscCall(VecSetType(counts, PetscMemTypeDevice(rows.home()) ? rows.vec_type() : VECSEQ));
   PetscCall(arrays.Write(counts, &of_rows));
-  PetscCall(context->Prepare(context->op.get(), &arrays, &op));
-  PetscCall(op->rows(arrays.memory(), RowProperty::entries, of_rows));
+  PetscCall(Prepare(op.get(), &arrays, &prepared));
+  PetscCall(prepared->rows(arrays.memory(), RowProperty::entries, of_rows));
   PetscCall(arrays.Restore());
   PetscCall(VecSum(counts, &sum));
   PetscCall(VecDestroy(&counts));
   *count = (PetscLogDouble)PetscRealPart(sum);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info) {
-  FormulaMat    *context;
-  PetscLogDouble nonzeros = 0;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context, type != MAT_LOCAL));
-  if (context->is_complete() && !context->zeroed) PetscCall(count_entries(context, &nonzeros));
-  PetscLogDouble values[2] = {nonzeros, context->captured().bytes()};
-  if (type != MAT_LOCAL)
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, type == MAT_GLOBAL_SUM ? MPI_SUM : MPI_MAX,
-                               context->grid.comm));
-  PetscCall(PetscMemzero(info, sizeof(*info)));
-  info->block_size = (PetscLogDouble)context->grid.dof;
-  info->nz_allocated = info->nz_used = values[0];
-  info->memory = values[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
