@@ -113,10 +113,10 @@ public:
 
   // A TS's tries of a step whose rates are not finite.
   struct Attempt {
-    PetscReal begin = PETSC_MAX_REAL, dt = 0; // of the step; of the first try [time]
-    PetscReal refused = 0;                    // dt of the last try, if rates were replaced to have it rejected; else 0
-    PetscReal factor = 1;                     // of the next rate that is replaced in it
-    std::vector<PetscScalar> state;           // that the tries begin with, of the rank
+    PetscReal                begin = PETSC_MAX_REAL, dt = 0; // of the step; of the first try [time]
+    PetscReal                refused = 0; // dt of the last try, if rates were replaced to have it rejected; else 0
+    PetscReal                factor = 1;  // of the next rate that is replaced in it
+    std::vector<PetscScalar> state;       // that the tries begin with, of the rank
   } attempt;
 
   // Coordinates of the first point, and spacings; of a stretched axis their mean. [axis]
