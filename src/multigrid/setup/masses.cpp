@@ -179,60 +179,81 @@ PetscErrorCode get_masses(PetscMemType memory, const Patch &patch, const Couplin
 
 // ---- on the host ----------------------------------------------------------------------------------------------------
 
-// From a point with mass one to all that it is coupled with, in passes over the points forwards and backwards; once more
-// from another point, where some are not coupled with the first.
+// From a point with mass one to all that it is coupled with, and so on; once more from another point, where some are not
+// coupled with the first.
 PetscErrorCode get_masses_on_host(MPI_Comm comm, const Patch &patch, Halo *halo, const CouplingArrays &rows,
                                   bool *overflow) {
-  const Pairs  pairs = {patch, rows.grown, NeighbourList(rows)};
-  PetscScalar *m = rows.mass, ratio; // zero where a point was not reached
-  PetscMPIInt  rank;
-  int          seed = -1; // the rank that takes another point
-  bool         changed, left;
+  struct Point {
+    PetscInt p[3];
+    size_t   at;
+  };
+  const Pairs        pairs = {patch, rows.grown, NeighbourList(rows)};
+  const int          count = pairs.neighbours.count;
+  std::vector<Point> reached; // and coupled with some that come before them and were not
+  PetscScalar       *m = rows.mass, ratio;
+  PetscMPIInt        rank;
+  int                seed = -1; // the rank that takes another point
+  bool               begun;     // a point was reached here
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   *overflow = false;
   std::fill_n(m, rows.points(), PetscScalar(0));
-  const auto reach = [&](const PetscInt p[3]) {
-    const size_t at = rows.grown.index(p);
-    PetscScalar  value = 0;
-    bool         alone = true;
-    if (m[at] != (PetscScalar)0) return;
-    left = true;
-    for (int n = 0; n < pairs.neighbours.count; n++) {
-      if (!pairs.both(at, n, &ratio)) continue;
-      alone = false;
-      if ((value = m[at + pairs.neighbours.at[n].step]) != (PetscScalar)0) break;
-    }
-    if (value == (PetscScalar)0) {
-      if (!alone && seed != rank) return;
-      if (!alone) seed = -1;
-      value = ratio = 1;
-    }
-    const PetscReal size = PetscAbsScalar(value *= ratio);
+  const auto take = [&](const Point &point, PetscScalar value) {
+    const PetscReal size = PetscAbsScalar(value);
+    // zero is for points not reached
     if (!(size > 0 && std::isfinite(size))) *overflow = true, value = 1;
-    m[at] = value;
-    changed = true;
+    m[point.at] = value;
+    begun = true;
   };
-  for (int of_all[2] = {0, 0}; of_all[1] >= 0;) { // a point was reached; a rank with one that was not, from the last on
-    of_all[0] = 0;
-    do {
-      changed = left = false;
-      for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
-        const PetscInt p[3] = {i, j, k};
-        reach(p);
-      });
-      for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
-        const PetscInt p[3] = {patch.size[0] - 1 - i, patch.size[1] - 1 - j, patch.size[2] - 1 - k};
-        reach(p);
-      });
-      if (changed) of_all[0] = 1;
-    } while (changed);
-    of_all[1] = left ? most_ranks - rank : -1;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, of_all, 2, MPI_INT, MPI_MAX, comm));
-    seed = of_all[0] ? -1 : most_ranks - of_all[1];
+  while (true) {
+    int first = -1; // a rank where a point was not reached, counted from the last
+    begun = false;
     PetscCall(fill_ghosts(PETSC_MEMTYPE_HOST, patch, halo, rows.grown, m));
+    for_each_row(patch.all(), [&](const PetscInt p[3], PetscInt nx) {
+      const size_t row = rows.grown.index(p);
+      for (PetscInt i = 0; i < nx; i++) {
+        const size_t at = row + i;
+        const Point  point = {{i, p[1], p[2]}, at};
+        bool         alone = true, leaves = false;
+        if (m[at] != (PetscScalar)0) continue;
+        for (int n = 0; n < count && m[at] == (PetscScalar)0; n++) {
+          const size_t there = at + pairs.neighbours.at[n].step;
+          if (!pairs.both(at, n, &ratio)) continue;
+          alone = false;
+          if (m[there] != (PetscScalar)0) take(point, m[there] * ratio);
+        }
+        if (alone) m[at] = 1;
+        if (m[at] == (PetscScalar)0 && seed == rank) seed = -1, take(point, 1);
+        for (int n = 0; n < count; n++) {
+          const Neighbour &to = pairs.neighbours.at[n];
+          leaves = leaves || (to.step < 0 && m[at + to.step] == (PetscScalar)0 && pairs.both(at, n, &ratio));
+        }
+        if (leaves && m[at] != (PetscScalar)0) reached.push_back(point);
+      }
+    });
+    for (size_t r = 0; r < reached.size(); r++) {
+      const Point from = reached[r];
+      for (int n = 0; n < count; n++) {
+        const Neighbour &to = pairs.neighbours.at[n];
+        const Point      q = {{from.p[0] + to.d[0], from.p[1] + to.d[1], from.p[2] + to.d[2]}, from.at + to.step};
+        if (!patch.contains(q.p) || m[q.at] != (PetscScalar)0 || !pairs.both(q.at, to.back, &ratio)) continue;
+        take(q, m[from.at] * ratio);
+        reached.push_back(q);
+      }
+    }
+    reached.clear();
+    for_each_row(patch.all(), [&](const PetscInt p[3], PetscInt nx) {
+      const PetscScalar *row = m + rows.grown.index(p);
+      for (PetscInt i = 0; i < nx; i++)
+        if (row[i] == (PetscScalar)0) first = most_ranks - rank;
+    });
+    int both_of[2] = {begun, first};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, both_of, 2, MPI_INT, MPI_MAX, comm));
+    if (both_of[1] < 0) break;
+    seed = both_of[0] ? -1 : most_ranks - both_of[1];
   }
+  PetscCall(fill_ghosts(PETSC_MEMTYPE_HOST, patch, halo, rows.grown, m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
