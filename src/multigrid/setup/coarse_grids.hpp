@@ -39,6 +39,7 @@ inline bool is_coarsened(const Axis &axis, PetscReal strongest) {
 struct AxesCouplings {
   PetscReal sum = 0, weakest = PETSC_MAX_REAL, most = 0; // weakest: of axes that are coarsened; most: at any point
   int       sign = 0;
+  bool      mixed = false; // signs
 
   AxesCouplings(const Axis axes[3], const Coarsening to_next[3] = nullptr) {
     for (int a = 0; a < 3; a++) {
@@ -46,10 +47,12 @@ struct AxesCouplings {
       PetscReal   here = 0;
       if (axis.N() - (axis.fixed ? 2 : 0) <= 1) continue;
       for (PetscInt i = 0; i < axis.N(); i++) {
-        const PetscReal both = axis.edge[i] + axis.edge[i + 1];
-        if (axis.is_fixed(i) || both == 0) continue;
-        sign = both < 0 ? -1 : 1;
-        here = PetscMax(here, PetscAbsReal(both / axis.mass[i]));
+        if (axis.is_fixed(i)) continue;
+        for (const PetscReal edge : {axis.edge[i], axis.edge[i + 1]}) {
+          mixed = mixed || edge * sign < 0;
+          if (edge != 0) sign = edge < 0 ? -1 : 1;
+        }
+        here = PetscMax(here, PetscAbsReal((axis.edge[i] + axis.edge[i + 1]) / axis.mass[i]));
       }
       sum += axis.strength();
       most += here;
@@ -67,7 +70,8 @@ inline PetscReal weakest_share(const Axis axes[3], const Coarsening to_next[3]) 
 // The ratio of relaxations() for a sum over axes.
 inline PetscReal ratio_of(const Axis axes[3], PetscScalar sigma) {
   const AxesCouplings of(axes);
-  return of.sign * PetscRealPart(sigma) >= 0 ? of.most / PetscAbsScalar(of.sign * of.most + sigma) : PETSC_MAX_REAL;
+  return !of.mixed && of.sign * PetscRealPart(sigma) >= 0 ? of.most / PetscAbsScalar(of.sign * of.most + sigma)
+                                                          : PETSC_MAX_REAL;
 }
 
 // For halos: what is beyond the ends of an axis that one rank has is on this rank.
