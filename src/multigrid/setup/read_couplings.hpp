@@ -39,8 +39,8 @@ struct RowsBeside {
       fill_run(entries[place(arm)] = entry[place(arm)], n, PetscScalar(0));
     fill_run(others, n, PetscReal(0));
     from.add_neighbours(patch, p, n, entries, others);
-    for (int a = 0, step = 1; a < 3;
-         a++, step *= 3) // around two points both neighbours are one, and share its coupling
+    // around an axis of two points both neighbours are one, and share its coupling
+    for (int a = 0, step = 1; a < 3; a++, step *= 3)
       for (int arm = 0; patch.periodic[a] && patch.N[a] == 2 && arm < neighbours.count; arm++) {
         if (neighbours.at[arm].d[a] != 1) continue;
         PetscScalar *up = entry[place(arm)], *down = entry[place(arm) - 2 * step];

@@ -81,8 +81,8 @@ private:
   PetscErrorCode BoundEigenvalues(int l, bool *odd);
   PetscErrorCode ChooseDamping(int l);
   PetscErrorCode SolveLast(bool *failed);
-  PetscErrorCode
-  Mark(T followed); // the finest level's rows, to know them again: after a change by a factor; zero: anew
+  // The finest level's rows, to know them again: after a change by a factor; zero: anew.
+  PetscErrorCode Mark(T followed);
 
   static PetscErrorCode DestroyLevels(std::vector<std::unique_ptr<Level>> *levels);
 
