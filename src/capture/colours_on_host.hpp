@@ -25,16 +25,23 @@ public:
     return row.patch.dof == 1 && row.a.storage != Storage::indexed && row.a.diagonal[0] >= 0;
   }
 
-  void apply() {
+  // What is updated: all points of the colour, the inner ones, or the others.
+  enum class Part { all, inner, outer };
+
+  void plane(int axis, PetscInt at, Part part) { // the points with this index along the axis
     const PetscInt *size = points_.relax.row.patch.size;
-    for (PetscInt k = 0; k < size[2]; k++)
-      for (PetscInt j = 0; j < size[1]; j++) line(j, k);
+    const PetscInt  p[3] = {0, axis == 1 ? at : 0, axis == 2 ? at : 0};
+    for (PetscInt k = p[2]; k < (axis == 2 ? at + 1 : size[2]); k++)
+      for (PetscInt j = p[1]; j < (axis == 1 ? at + 1 : size[1]); j++) line(j, k, part);
+  }
+  void all(Part part) {
+    for (PetscInt k = 0; k < points_.relax.row.patch.size[2]; k++) plane(2, k, part);
   }
 
 private:
   static constexpr PetscInt chunk = 256; // points whose sums stay in the first cache
 
-  void line(PetscInt j, PetscInt k) {
+  void line(PetscInt j, PetscInt k, Part part) {
     const Patch &patch = points_.relax.row.patch;
     const bool   has_inner =
         inner_.points() > 0 && j >= inner_.lo[1] && j < inner_.hi[1] && k >= inner_.lo[2] && k < inner_.hi[2];
@@ -46,10 +53,13 @@ private:
       points_.relax.at_point(p);
     };
     if (first < 0) return;
-    for (PetscInt i = first; i < lo; i += step) outer(i);
-    for (PetscInt from = lo; from < hi; from += chunk)
-      inner(from, j, k, next(PetscMax(from, first)) - from, step, PetscMin(chunk, hi - from));
-    for (PetscInt i = next(PetscMax(hi, first)); i < patch.size[0]; i += step) outer(i);
+    if (part != Part::inner)
+      for (PetscInt i = first; i < lo; i += step) outer(i);
+    if (part != Part::outer)
+      for (PetscInt from = lo; from < hi; from += chunk)
+        inner(from, j, k, next(PetscMax(from, first)) - from, step, PetscMin(chunk, hi - from));
+    if (part != Part::inner)
+      for (PetscInt i = next(PetscMax(hi, first)); i < patch.size[0]; i += step) outer(i);
   }
 
   void inner(PetscInt from, PetscInt j, PetscInt k, PetscInt first, PetscInt step, PetscInt n) {
@@ -80,5 +90,18 @@ private:
   Box                      inner_;
   std::vector<const T *>   coefficient_, u_;
 };
+
+// All points of one colour, then the inner ones of another, in one pass over memory: the second follows at a distance of
+// `reach` planes, which the first does not read or write any more.
+template <class T>
+void relax_two_on_host(ColourOnHost<T> &one, ColourOnHost<T> &two, int dim, const PetscInt size[3], PetscInt reach) {
+  using Part = typename ColourOnHost<T>::Part;
+  const int      axis = dim == 3 ? 2 : 1;
+  const PetscInt n = size[axis];
+  for (PetscInt at = 0; at < n + reach; at++) {
+    if (at < n) one.plane(axis, at, Part::all);
+    if (at >= reach) two.plane(axis, at - reach, Part::inner);
+  }
+}
 
 } // namespace shellac

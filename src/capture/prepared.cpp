@@ -9,6 +9,7 @@
 #include "capture/kinds_on_gpu.hpp"
 #include "capture/rows_on_host.hpp"
 #include "capture/star_on_gpu.hpp"
+#include "capture/star_on_host.hpp"
 
 namespace shellac {
 
@@ -252,15 +253,13 @@ PetscErrorCode PreparedCapture::apply(PetscMemType memory, const Box &box, const
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  const captured::Apply<T> point{row, u, form, b, y};
   if (make_product_ && !product_) PetscCall(make_product_(&product_));
-  if (product_) PetscFunctionReturn(product_->apply(point, arrays_.data(), box, inner()));
-  ApplyOnHost<T> on_host(row, u, form, b, box, y);
-  if (op_.shape_ == 1 && op_.storage_ == Storage::constant)
-    with_dim(op_.arms_->dim(),
-             [&](auto d) { on_host.apply(captured::ApplyWhole<T, decltype(d)::value, false, false>(point, nullptr)); });
+  if (product_)
+    PetscCall(product_->apply({row, u, form, b, y}, arrays_.data(), box, inner()));
+  else if (op_.shape_ == 1 && op_.storage_ == Storage::constant)
+    apply_star_on_host(op_.arms_->dim(), row, u, form, b, box, y);
   else
-    on_host.apply(point);
+    apply_captured_on_host(row, u, form, b, box, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -68,13 +68,30 @@ private:
   std::vector<T>    values_;
 };
 
+// A row of a point whose stencil needs no halo, times u: what its arms meet off the patch is beyond the domain.
+template <class T> T apply_at_end(const CapturedRow<T> &row, const T *u, const PetscInt p[3], PetscInt r) {
+  const Patch                   &patch = row.patch;
+  const CapturedCoefficients<T> &a = row.a;
+  const size_t                   at = patch.index(p[0], p[1], p[2]);
+  const T                       *rows = a.rows(patch, p, at), *here = u + at * patch.dof;
+  T                              sum = 0;
+  for (int s = a.first[r]; s < a.first[r + 1]; s++) {
+    const PetscInt *step = a.slot[s].step;
+    bool            inside = true;
+    for (int axis = 0; axis < 3; axis++)
+      inside = inside && p[axis] + step[axis] >= 0 && p[axis] + step[axis] < patch.size[axis];
+    if (inside) sum += a.value(rows, s, at) * here[a.offset[s]];
+  }
+  return sum;
+}
+
 // The points of a box that needs no halo. They are taken in runs that are long enough for the processor to read ahead:
 // where coefficients differ from point to point, a run goes on from the end of one line to the next. Arms that leave the
 // domain there have zero coefficients, and meet values at other points.
 template <class T> class ApplyOnHost {
 public:
   ApplyOnHost(const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b, const Box &box, T *y)
-      : row_(row), patch_(row.patch), a_(row.a), field_(field), u_(field.u), b_(b), y_(y), form_(form), box_(box),
+      : row_(row), patch_(row.patch), a_(row.a), u_(field.u), b_(b), y_(y), form_(form), box_(box),
         past_(patch_.dof == 1 && beyond_cache((size_t)box.points() * sizeof(T))), coefficient_(a_.count),
         from_(a_.count), slots_(a_.count), separate_rows_(row, field.u), sums_((size_t)(patch_.dof * chunk)) {
     lo_ = PetscMax(box.lo[0], a_.reach[0]);
@@ -86,8 +103,7 @@ public:
     if (lo_ >= hi_) lo_ = hi_ = box.hi[0];
   }
 
-  // at_end(i, j, k) computes a point at an end of a line.
-  template <class Point> void apply(const Point &at_end) {
+  void apply() {
     for (PetscInt k = box_.lo[2]; k < box_.hi[2]; k++)
       for (PetscInt j = box_.lo[1], lines; j < box_.hi[1]; j += lines) {
         const bool     whole = a_.storage != Storage::constant && !past_ && has_values_around(j, k);
@@ -97,7 +113,7 @@ public:
           while (lines * nx + end - begin <= chunk && j + lines < box_.hi[1] && inner(1, j + lines) &&
                  has_values_around(j + lines, k))
             lines++;
-        for (PetscInt i = box_.lo[0]; i < begin; i++) at_end(i, j, k);
+        points_at_end(box_.lo[0], begin, j, k);
         for (PetscInt from = begin, points; from < end; from += points) {
           const PetscInt p[3] = {from, j, k};
           const size_t   at = patch_.index(from, j, k);
@@ -115,7 +131,7 @@ public:
               write(q, end - begin, sums + line * nx);
             }
         }
-        for (PetscInt i = end; i < box_.hi[0]; i++) at_end(i, j, k);
+        points_at_end(end, box_.hi[0], j, k);
       }
     if (past_) stream_fence();
   }
@@ -128,6 +144,13 @@ private:
   bool has_values_around(PetscInt j, PetscInt k) const {
     return (j > a_.reach[1] || k > a_.reach[2]) &&
            (j < patch_.size[1] - 1 - a_.reach[1] || k < patch_.size[2] - 1 - a_.reach[2]);
+  }
+  void points_at_end(PetscInt from, PetscInt to, PetscInt j, PetscInt k) {
+    for (PetscInt i = from; i < to; i++) {
+      const PetscInt p[3] = {i, j, k};
+      const size_t   at = patch_.index(i, j, k) * patch_.dof;
+      for (PetscInt r = 0; r < patch_.dof; r++) y_[at + r] = combine(form_, b_, at + r, apply_at_end(row_, u_, p, r));
+    }
   }
 
   // Sums of the rows of points that are next to each other in memory, from p on. The lines that an arm leads to are in the
@@ -189,8 +212,7 @@ private:
         for (PetscInt r = 0; r < dof; r++) {
               T             &sum = sums[r * chunk + i - p[0]];
               const PetscInt q[3] = {i, p[1], p[2]};
-              const size_t   at_q = patch_.index(i, p[1], p[2]);
-              if (PetscIsInfOrNanScalar(sum)) sum = row_(field_, q, r, at_q, a_.rows(patch_, q, at_q));
+              if (PetscIsInfOrNanScalar(sum)) sum = apply_at_end(row_, u_, q, r);
         }
     };
     repair(p[0], lo_);
@@ -212,7 +234,6 @@ private:
   const CapturedRow<T>          &row_;
   const Patch                   &patch_;
   const CapturedCoefficients<T> &a_;
-  const Field<T>                &field_;
   const T                       *u_, *b_;
   T                             *y_; // may be b
   Form                           form_;
@@ -225,6 +246,11 @@ private:
   std::vector<T>                 sums_; // [dof][chunk]
   T                              gathered_[5][chunk];
 };
+template <class T>
+void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b, const Box &box,
+                            T *y) {
+  ApplyOnHost<T>(row, field, form, b, box, y).apply();
+}
 
 // The points of boxes whose stencils may need the halo, in the form `arrays`. Chunks of points are taken slot by slot here,
 // too: point by point, each coefficient would be read from another cache line. What an arm meets at the points is gathered.

@@ -65,6 +65,7 @@ PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const cap
 
 PetscErrorCode PreparedCapture::sweep(PetscMemType memory, const std::vector<int> &colours, const Exchange &exchange,
                                       bool from_zero, PetscReal omega, T shift, const T *b, T *x) const {
+  using Part = ColourOnHost<T>::Part;
   captured::Relax<T> relax{{op_.patch_, a_}, {x, {}}, omega, shift, b, x};
   const size_t       values = (size_t)(op_.patch_.all().points() * op_.patch_.dof);
   const bool         by_rows = PetscMemTypeHost(memory) && ColourOnHost<T>::serves(relax.row);
@@ -77,12 +78,23 @@ PetscErrorCode PreparedCapture::sweep(PetscMemType memory, const std::vector<int
   PetscCall(PetscLogGpuTimeEnd());
   for (size_t n = 0; n < colours.size() && !done; n++) {
     PetscCall(exchange(&relax.field));
-    PetscCall(PetscLogGpuTimeBegin());
-    if (by_rows)
-      ColourOnHost<T>(colour_points(colours[n], relax), inner()).apply();
-    else
+    if (!by_rows) {
+      PetscCall(PetscLogGpuTimeBegin());
       PetscCall(this->relax(memory, colours[n], relax));
-    PetscCall(PetscLogGpuTimeEnd());
+      PetscCall(PetscLogGpuTimeEnd());
+      continue;
+    }
+    ColourOnHost<T> one(colour_points(colours[n], relax), inner());
+    if (n + 1 == colours.size() || colours[n] == colours[n + 1]) {
+      one.all(Part::all);
+      continue;
+    }
+    // two colours in one pass over memory; of the second, the points that meet the halo follow after another exchange
+    const int       next = colours[++n];
+    ColourOnHost<T> two(colour_points(next, relax), inner());
+    relax_two_on_host(one, two, op_.arms_->dim(), op_.patch_.size, op_.arms_->width());
+    PetscCall(exchange(&relax.field));
+    ColourOnHost<T>(colour_points(next, relax), inner()).all(Part::outer);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
