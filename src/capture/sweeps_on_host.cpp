@@ -8,15 +8,35 @@ namespace shellac {
 
 constexpr PetscInt chunk = 256; // points whose sums stay in the first cache
 
-// start = keep x - omega rest/d, and a factor for the recurrence.
-template <class T>
-SHELLAC_WIDE void start_recurrence(const T *rest, const T *inverse, const T *side, PetscReal omega, PetscReal keep,
-                                   const T *x, PetscInt n, T *__restrict__ start, T *__restrict__ factor) {
+// start = keep x + omega (b - sum - Σ_s coefficient_s u_s)/d, and a factor for the recurrence; b or sum may be null. The
+// terms are a pack, because only then does the compiler vectorise the loop.
+template <bool keeps, class T, size_t... s>
+SHELLAC_WIDE void start_recurrence(std::index_sequence<s...>, const T *const *coefficient, const T *const *u,
+                                   const T *sum, const T *b, const T *inverse, const T *side, PetscReal omega,
+                                   PetscReal keep, const T *x, PetscInt n, T *__restrict__ start,
+                                   T *__restrict__ factor) {
+  [[maybe_unused]] const T *const c[] = {coefficient[s]..., nullptr}, *const from[] = {u[s]..., nullptr};
   for (PetscInt i = 0; i < n; i++) {
-    const T over_d = -omega * inverse[i];
-    start[i] = keep != 0 ? keep * x[i] + over_d * rest[i] : over_d * rest[i];
-    factor[i] = over_d * side[i];
+    T rest = b ? b[i] : T(0);
+    if (sum) rest -= sum[i];
+    ((rest -= c[s][i] * from[s][i]), ...);
+    const T over_d = omega * inverse[i];
+    start[i] = keeps ? keep * x[i] + over_d * rest : over_d * rest;
+    if (side) factor[i] = -over_d * side[i];
   }
+}
+
+template <bool keeps, size_t most = 3, class... Arguments> void start_recurrence(size_t terms, Arguments... arguments) {
+  if (terms == most)
+    start_recurrence<keeps>(std::make_index_sequence<most>(), arguments...);
+  else if constexpr (most > 0)
+    start_recurrence<keeps, most - 1>(terms, arguments...);
+}
+
+template <class T>
+SHELLAC_WIDE void make_factors(const T *coefficient, const T *inverse, PetscReal omega, PetscInt n,
+                               T *__restrict__ factor) {
+  for (PetscInt i = 0; i < n; i++) factor[i] = -omega * inverse[i] * coefficient[i];
 }
 
 // x[i] = start[i] + factor[i] x[i - 1], or from the last point on with x[i + 1]; copied to out, where that is not null. (A
@@ -80,18 +100,44 @@ int HostSweeps::find_terms(PetscInt r, const T *row, PetscInt from) {
   return count;
 }
 
-void HostSweeps::relax_chain(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n) {
-  const T *b = pass.b ? pass.b + at + from : nullptr, *side = lines_.coefficient(terms_[0].side[0]) + from;
-  T        rest[chunk], start[chunk], factor[chunk], *x = row + from; // rest: A x - b
+void HostSweeps::relax_scalars(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n) {
+  const std::vector<int> &side = terms_[0].side;
+  const size_t            sides = side.size();
+  const T                *inverse = lines_.inverse() + from, *b = pass.b ? pass.b + at + from : nullptr;
+  const T                *first_side = sides ? lines_.coefficient(side[0]) + from : nullptr;
+  T   buffer[chunk], *start = work_.data(), *factor = start + chunk, *x = row + from, *sum = nullptr;
+  int terms = find_terms(0, row, from), summed = PetscMax(terms - 3, 0);
 
-  const int terms = find_terms(0, row, from);
-  for (PetscInt i = 0; b && i < n; i++) rest[i] = -b[i];
-  add_all_slots<false>(terms, coefficient_.data(), value_.data(), n, b != nullptr, rest);
-  start_recurrence(rest, lines_.inverse() + from, side, omega_, pass.keep, x, n, start, factor);
-  recur(start, factor, pass.backward, n, x, pass.x ? pass.x + at + from : nullptr);
+  if (summed) {
+    sum = buffer;
+    add_all_slots<false>(summed, coefficient_.data(), value_.data(), n, false, sum);
+  }
+  const T *const *coefficient = coefficient_.data() + summed, *const *value = value_.data() + summed;
+  if (pass.keep != 0)
+    start_recurrence<true>((size_t)(terms - summed), coefficient, value, sum, b, inverse, first_side, omega_, pass.keep,
+                           x, n, start, factor);
+  else
+    start_recurrence<false>((size_t)(terms - summed), coefficient, value, sum, b, inverse, first_side, omega_,
+                            pass.keep, x, n, start, factor);
+  for (size_t s = 1; s < sides; s++)
+    make_factors(lines_.coefficient(side[s]) + from, inverse, omega_, n, factor + s * chunk);
+  if (sides == 1 && PetscAbsInt(a_->slot[side[0]].step[0]) == 1) {
+    recur(start, factor, pass.backward, n, x, pass.x ? pass.x + at + from : nullptr);
+    return;
+  }
+  if (!sides)
+    std::copy(start, start + n, x);
+  else
+    for (PetscInt m = 0; m < n; m++) {
+      const PetscInt i = pass.backward ? n - 1 - m : m;
+      T              value = start[i];
+      for (size_t s = 0; s < sides; s++) value += factor[s * chunk + i] * x[i + offset_[side[s]]];
+      x[i] = value;
+    }
+  if (pass.x) std::copy(x, x + n, pass.x + at + from);
 }
 
-void HostSweeps::relax_blocks(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n) {
+template <int size> void HostSweeps::relax_blocks(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n) {
   const PetscInt dof = patch_->dof;
   T             *rest = work_.data();
 
@@ -107,15 +153,9 @@ void HostSweeps::relax_blocks(const Pass &pass, T *row, size_t at, PetscInt from
     for (int s : terms_[r].side) waiting_.push_back({lines_.coefficient(s) + from, offset_[s]});
     first_.push_back((int)waiting_.size());
   }
-  using Recur = decltype(&recur_blocks<0, false, T>);
-  static const Recur of_size[][2] = {
-      {recur_blocks<0, false>, recur_blocks<0, false>}, {recur_blocks<0, false>, recur_blocks<0, false>},
-      {recur_blocks<2, false>, recur_blocks<2, true>},  {recur_blocks<3, false>, recur_blocks<3, true>},
-      {recur_blocks<4, false>, recur_blocks<4, true>},  {recur_blocks<5, false>, recur_blocks<5, true>}};
-  const size_t size = dof <= most_ ? (size_t)dof : 0; // of one block
-  bool         dense = size && waiting_.size() == size * size;
+  bool dense = size && waiting_.size() == (size_t)(size * size);
   for (size_t w = size; dense && w < waiting_.size(); w++) dense = waiting_[w].offset == waiting_[w - size].offset;
-  const Recur recur = of_size[size][dense];
+  const auto recur = dense ? recur_blocks<size, size != 0, T> : recur_blocks<size, false, T>;
   recur(waiting_.data(), first_.data(), work_.data(), lines_.inverse() + from * lines_.inverse_size(),
         lines_.inverse_size(), pass.backward, omega_, pass.keep, dof, most_, field_.component(), n, row + from,
         pass.x ? pass.x + (at + from) * dof : nullptr);
@@ -151,8 +191,6 @@ void HostSweeps::sweep(const Pass &pass) {
 
   choose_terms(pass);
   lines_.need(needed_);
-  const std::vector<int> &side = terms_[0].side;
-  const bool              chain = patch.dof == 1 && side.size() == 1 && PetscAbsInt(a_->slot[side[0]].step[0]) == 1;
   for (PetscInt n = 0; n < rows; n++) {
     const PetscInt at_row = pass.backward ? rows - 1 - n : n, j = at_row % patch.size[1], k = at_row / patch.size[1];
     const size_t   at = patch.index(0, j, k);
@@ -164,10 +202,18 @@ void HostSweeps::sweep(const Pass &pass) {
       for (PetscInt done = 0; done < length; done += chunk) {
         const PetscInt some = PetscMin(chunk, length - done),
                        from = pass.backward ? lo + length - done - some : lo + done;
-        if (chain)
-          relax_chain(pass, row, at, from, some);
+        if (patch.dof == 1)
+          relax_scalars(pass, row, at, from, some);
+        else if (most_ < patch.dof)
+          relax_blocks<0>(pass, row, at, from, some);
+        else if (patch.dof == 2)
+          relax_blocks<2>(pass, row, at, from, some);
+        else if (patch.dof == 3)
+          relax_blocks<3>(pass, row, at, from, some);
+        else if (patch.dof == 4)
+          relax_blocks<4>(pass, row, at, from, some);
         else
-          relax_blocks(pass, row, at, from, some);
+          relax_blocks<5>(pass, row, at, from, some);
       }
       field_.close_ends(row);
     }
@@ -190,7 +236,7 @@ PetscErrorCode HostSweeps::Run(const Patch &patch, const CapturedCoefficients<T>
   value_.resize((size_t)a.count);
   offset_.resize((size_t)a.count);
   for (int s = 0; s < a.count; s++) offset_[s] = field_.offset(a.slot[s]);
-  work_.resize((size_t)chunk * (size_t)patch.dof);
+  work_.resize((size_t)chunk * (size_t)PetscMax(patch.dof, 1 + a.reach[0]));
   if (!request.from_zero)
     field_.load(x);
   else if (field_.closed())

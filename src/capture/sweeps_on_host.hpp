@@ -112,12 +112,11 @@ private:
     std::vector<int> ahead, side;
   };
 
-  void sweep(const Pass &pass);
-  void choose_terms(const Pass &pass);
-  int  find_terms(PetscInt r, const T *row, PetscInt from);
-  // One value a point, which waits for that of the point before; or any.
-  void relax_chain(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n);
-  void relax_blocks(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n);
+  void                     sweep(const Pass &pass);
+  void                     choose_terms(const Pass &pass);
+  int                      find_terms(PetscInt r, const T *row, PetscInt from);
+  void                     relax_scalars(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n);
+  template <int size> void relax_blocks(const Pass &pass, T *row, size_t at, PetscInt from, PetscInt n);
 
   const Patch                   *patch_ = nullptr;
   const CapturedCoefficients<T> *a_ = nullptr;
