@@ -5,6 +5,9 @@
 # PETSC_MPIEXEC. Where that is not possible, PETSC_PROBLEM says why.
 function(shellac_find_petsc folder arch)
   if(folder)
+    if(NOT EXISTS "${folder}/${arch}/lib/petsc/conf/petscvariables")
+      set(arch "") # an installed PETSc has none, whatever the environment says
+    endif()
     set(includes "${folder}/include" "${folder}/${arch}/include")
     set(libraries "${folder}/${arch}/lib")
   else()
@@ -42,7 +45,7 @@ configuration by PETSC_ARCH." PARENT_SCOPE)
     endforeach()
   endforeach()
   if(NOT library_found OR NOT petscconf OR NOT petscversion)
-    set(PETSC_PROBLEM "There is no PETSc in PETSC_DIR='${folder}' with PETSC_ARCH='${arch}': ${libraries} has no \
+    set(PETSC_PROBLEM "There is no PETSc in PETSC_DIR='${folder}' with PETSC_ARCH='${ARGV1}': ${libraries} has no \
 petsc/conf/petscvariables and shared library, or no petscconf.h belongs to them. Correct PETSC_DIR and PETSC_ARCH, or leave \
 both empty to take the PETSc that pkg-config finds." PARENT_SCOPE)
     return()
