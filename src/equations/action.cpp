@@ -208,21 +208,13 @@ using ShellDiagonalScale = OfShell<MATOP_DIAGONAL_SCALE, Vec, Vec>;
 using ShellDiagonalSet = OfShell<MATOP_DIAGONAL_SET, Vec, InsertMode>;
 using ShellAxpy = OfShell<MATOP_AXPY, PetscScalar, Mat, MatStructure>;
 
-static PetscErrorCode scale(Mat A, PetscScalar a) {
+template <class Shell, PetscErrorCode (MatScaling::*own)(PetscScalar)>
+static PetscErrorCode change_by(Mat A, PetscScalar a) {
   ActionMat *context;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, (void *)&context));
-  PetscCall(context->is_sum ? ShellScale::call(A, a) : context->scaling.Scale(a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode shift(Mat A, PetscScalar a) {
-  ActionMat *context;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, (void *)&context));
-  PetscCall(context->is_sum ? ShellShift::call(A, a) : context->scaling.Shift(a));
+  PetscCall(context->is_sum ? Shell::call(A, a) : (context->scaling.*own)(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -323,8 +315,7 @@ static PetscErrorCode begin_anew(Mat A, PetscScalar factor) {
   PetscCall(MatShellGetContext(A, (void *)&context));
   PetscCall(context->scaling.Reset(factor));
   context->is_sum = false;
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // by which the shell drops its own
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(A)); // by which the shell drops its own
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -471,8 +462,8 @@ PetscErrorCode MatCreate_Equation(Mat A) {
   PetscCall(set_operation(A, MATOP_MULT_TRANSPOSE, act_transposed));
   PetscCall(set_operation(A, MATOP_GET_DIAGONAL, get_diagonal));
   PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, zero_entries));
-  PetscCall(ShellScale::Replace(A, scale));
-  PetscCall(ShellShift::Replace(A, shift));
+  PetscCall(ShellScale::Replace(A, change_by<ShellScale, &MatScaling::Scale>));
+  PetscCall(ShellShift::Replace(A, change_by<ShellShift, &MatScaling::Shift>));
   PetscCall(ShellDiagonalScale::Replace(A, diagonal_scale));
   PetscCall(ShellDiagonalSet::Replace(A, diagonal_set));
   PetscCall(ShellAxpy::Replace(A, axpy));

@@ -13,8 +13,6 @@ public:
   ~MatScaling() { (void)!Reset(1); }
 
   PetscErrorCode Reset(PetscScalar factor); // y = factor J x
-  bool           has_operator() const { return factor_ != PetscScalar(0); }
-
   PetscErrorCode Scale(PetscScalar a);
   PetscErrorCode Shift(PetscScalar a);
   PetscErrorCode DiagonalScale(Mat A, Vec left, Vec right); // null: ones
@@ -27,7 +25,7 @@ public:
     const Vec first = transposed ? left_ : right_, last = transposed ? right_ : left_;
 
     PetscFunctionBegin;
-    if (!has_operator())
+    if (factor_ == PetscScalar(0))
       PetscCall(VecSet(y, 0));
     else {
       Vec scaled = v;
