@@ -155,14 +155,18 @@ def manual_page(name, body, declaration):
     return "\n".join(out) + "\n"
 
 
+def docstrings(text):
+    """The name, the docstring and the declaration of each."""
+    return [(body.strip().split()[0], body.strip("\n"), declaration) for _, body, declaration in DOCSTRING.findall(text)]
+
+
 def write_manual_pages(folder, paths):
     os.makedirs(os.path.join(folder, "man3"), exist_ok=True)
     for path in paths:
         with open(path, encoding="utf-8") as file:
-            for _, body, declaration in DOCSTRING.findall(file.read()):
-                name = body.strip().split()[0]
+            for name, body, declaration in docstrings(file.read()):
                 with open(os.path.join(folder, "man3", name + ".3"), "w", encoding="utf-8") as page:
-                    page.write(manual_page(name, body.strip("\n"), declaration))
+                    page.write(manual_page(name, body, declaration))
 
 
 def faults(kind, name, body, declaration):
@@ -217,11 +221,7 @@ def main(paths):
         with open(path, encoding="utf-8") as file:
             text = file.read()
         topic = re.search(r"/\*\s*(.*?)\s*\*/\n", text, re.S)
-        entries = []
-        for _, body, declaration in DOCSTRING.findall(text):
-            name = body.strip().split()[0]
-            entries.append((name, body.strip("\n"), declaration))
-        found.append((path, topic.group(1) if topic else "", entries))
+        found.append((path, topic.group(1) if topic else "", docstrings(text)))
     names = {name for _, _, entries in found for name, _, _ in entries}
 
     out = ["The C interface, made from the headers in `include/shellac`."
