@@ -11,6 +11,8 @@
 #include "stencil/types.hpp"
 #include "sums/types.hpp"
 
+#include <dlfcn.h>
+
 static const struct {
   MatType type;
   PetscErrorCode (*create)(Mat);
@@ -32,6 +34,23 @@ static PetscErrorCode finalize(void) {
   return shellac::SumPairsFinalize();
 }
 
+// Functions of two copies of the library would work on each other's objects: the first one to register is the only one.
+static PetscErrorCode check_alone(void) {
+  void (*registered)(void);
+  Dl_info own, other;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFunctionListFind(PCList, PCSTENCILMG, &registered));
+  if (!registered || !dladdr((const void *)registered, &other) || !dladdr(&initialized, &own) ||
+      own.dli_fbase == other.dli_fbase)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONGSTATE,
+          "this process has a copy of Shellac already, %s, and loads another one, %s. Name the same one everywhere: where "
+          "the program is linked, by -dll_append, in Python by the environment variable SHELLAC_LIBRARY, and by the link "
+          "libpetscshellac.so in the library folder of a PETSc that loads Shellac itself",
+          other.dli_fname, own.dli_fname);
+}
+
 PetscErrorCode ShellacInitializePackage(void) {
   PetscClassId     classid;
   shellac::Release running;
@@ -40,6 +59,7 @@ PetscErrorCode ShellacInitializePackage(void) {
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(shellac::running_release(&running));
   PetscCall(shellac::check_release(running)); // before anything else: types and functions may not be what we think
+  PetscCall(check_alone());
   initialized = PETSC_TRUE;
   PetscCall(MatInitializePackage());
   PetscCall(PCInitializePackage());
@@ -75,9 +95,19 @@ PetscErrorCode ShellacInitializePackage(void) {
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_shellac(void);
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscshellac(void);
 
+// A program that is linked with a copy of its own keeps that: the one that PETSc loads has nothing to do then.
+static PetscErrorCode initialize(void) {
+  const auto first = (PetscErrorCode(*)(void))dlsym(dlopen(NULL, RTLD_NOW), "ShellacInitializePackage");
+
+  PetscFunctionBegin;
+  PetscCall(check_alone());
+  PetscCall(first ? first() : ShellacInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PetscDLLibraryRegister_shellac(void) {
-  return ShellacInitializePackage();
+  return initialize();
 }
 PetscErrorCode PetscDLLibraryRegister_petscshellac(void) {
-  return ShellacInitializePackage();
+  return initialize();
 }

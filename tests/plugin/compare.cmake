@@ -1,5 +1,5 @@
 # Runs a program that does not know the library with an assembled matrix, and with the library's by options alone.
-#   run: the program's command; library: libshellac.so; folder: for what the runs save
+#   run: the program's command; linked: that of a program with the library; library: libshellac.so; folder: for files
 
 separate_arguments(run)
 file(MAKE_DIRECTORY ${folder})
@@ -27,6 +27,24 @@ endforeach()
 # The name that PETSc gives to libraries of its own
 file(CREATE_LINK ${library} ${folder}/libpetscshellac.so SYMBOLIC)
 run_program("type helmholtz" -dll_append ${folder}/libpetscshellac.so -dm_mat_type helmholtz -mat_helmholtz_shift 4)
+
+# Another copy: one error, which names both; none where the program is linked with its own, as PETSc may load the other
+configure_file(${library} ${folder}/copy/libshellac.so COPYONLY)
+set(ENV{ASAN_OPTIONS} "$ENV{ASAN_OPTIONS}:detect_odr_violation=0")
+execute_process(COMMAND ${run} -dll_append ${library},${folder}/copy/libshellac.so RESULT_VARIABLE result
+  OUTPUT_VARIABLE output ERROR_VARIABLE output)
+string(REGEX MATCHALL "--- Error Message" messages "${output}")
+list(LENGTH messages count)
+if(NOT result OR NOT count EQUAL 1 OR
+   NOT output MATCHES "copy of Shellac already, ${library}, .*${folder}/copy/libshellac.so")
+  message(FATAL_ERROR "two copies should get one error that names both: ${result}, ${output}")
+endif()
+separate_arguments(linked)
+execute_process(COMMAND ${linked} -dll_append ${folder}/copy/libshellac.so RESULT_VARIABLE result OUTPUT_VARIABLE output
+  ERROR_VARIABLE output)
+if(result)
+  message(FATAL_ERROR "a program that is linked with its own copy ended with ${result}: ${output}")
+endif()
 
 # The library in the options' environment, its options in the help, and a program that assembles something else
 set(ENV{PETSC_OPTIONS} "-dll_append ${library}")
