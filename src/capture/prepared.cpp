@@ -6,7 +6,6 @@
 
 #include "capture/box_on_gpu.hpp"
 #include "capture/kernels.hpp"
-#include "capture/kinds_on_gpu.hpp"
 #include "capture/rows_on_host.hpp"
 #include "capture/star_on_gpu.hpp"
 #include "capture/star_on_host.hpp"
@@ -224,27 +223,23 @@ PetscErrorCode PreparedCapture::apply(PetscMemType memory, const Box &box, const
     } else if (dim == 2 && op_.storage_ == Storage::indexed)
       PetscCall(launch_rows_of_classes(row, point, u.u, form, b, box, inside, is_star, y));
     else if (dim == 3 && constants) {
-      kernel::ConstantBox<T> stencil;
-      StarDiagonal<T>        sums;
+      EndDiagonal<T>  diagonal;
+      StarDiagonal<T> sums;
       if (extend_to_all_ends(&inside))
-        sums = op_.ends_.sums, stencil.diagonal = op_.ends_.diagonal;
-      else if (extend_to_ends(1, &inside, &stencil.diagonal))
-        for (int e = 0; e < 2; e++) sums.at_end[0][e] = stencil.diagonal.added[1][1][2 * e];
+        sums = op_.ends_.sums, diagonal = op_.ends_.diagonal;
+      else if (extend_to_ends(1, &inside, &diagonal))
+        for (int e = 0; e < 2; e++) sums.at_end[0][e] = diagonal.added[1][1][2 * e];
       if (is_star)
-        PetscCall(launch_star_planes(op_.patch_, star(constants), sums,
-                                     captured::ApplyWhole<T, 3, false, false>(point, arrays), u.u, form, b, box, inside,
-                                     y));
-      else {
-        for (int n = 0; n < 27; n++) stencil.c[n / 9][n / 3 % 3][n % 3] = constants[n];
-        PetscCall(launch_box_planes(op_.patch_, stencil, captured::ApplyWhole<T, 3, true, false>(point, arrays), u.u,
-                                    form, b, box, inside, y));
-      }
-    } else if (dim == 3 && is_star && op_.storage_ == Storage::indexed && a_.index8) {
-      const Box      interior = op_.patch_.interior();
-      const Kinds<T> kinds = {a_.table, a_.index8, (int)op_.kinds()};
-      if (interior.points()) PetscCall(launch_kinds(op_.patch_, kinds, u.u, form, b, interior, y));
-      PetscCall(points(memory, difference(box, interior), u, form, b, y));
-    } else
+        PetscCall(launch_planes(op_.patch_, ConstantStars<T>(star(constants), sums),
+                                captured::ApplyWhole<T, 3, false, false>(point, arrays), u.u, form, b, box, inside, y));
+      else
+        PetscCall(launch_planes(op_.patch_, ConstantBoxes<T>(constants, diagonal),
+                                captured::ApplyWhole<T, 3, true, false>(point, arrays), u.u, form, b, box, inside, y));
+    } else if (dim == 3 && is_star && op_.storage_ == Storage::indexed && a_.index8)
+      PetscCall(launch_planes(op_.patch_, StarsOfKinds<T>(a_, op_.kinds()),
+                              captured::ApplyWhole<T, 3, false, false>(point, arrays), u.u, form, b, box,
+                              op_.patch_.interior(), y));
+    else
       PetscCall(with_dim(dim, [&](auto d) {
         constexpr int n = decltype(d)::value;
         if (is_star) return launch_whole_stencil<n, false>(row, constants, arrays, u, form, b, box, inside, y);

@@ -1,11 +1,12 @@
 #pragma once
-// −∇·(k∇u) + σu on a GPU from the values of k, in 2-D and 3-D: at the inner points of a rank and at points next to ends, of
-// the first axis or, in 3-D with k at points, of all axes. The other points, next to other ends or ranks, use coefficients.
-// With k at points 24 bytes a point move, with k on faces 32 or 40, with a row's coefficients 56 or 72.
+// −∇·(k∇u) + σu on a GPU from the values of k, in 2-D and 3-D: at the inner points of a rank and at points next to ends, in
+// 2-D of the first axis, in 3-D of all axes. The other points, next to other ends or ranks, use coefficients. With k at
+// points 24 bytes a point move, with k on faces 32 or 40, with a row's coefficients 56 or 72.
 
 #include "capture/apply.hpp"
 #include "capture/captured.hpp"
-#include "formulas/flux_rows_on_gpu.hpp"
+#include "capture/planes_on_gpu.hpp"
+#include "formulas/fluxes.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
@@ -48,160 +49,115 @@ template <class Face, class T> struct FluxRow : RowInside { // for the kernel of
   }
 };
 
-namespace kernel {
+// In 3-D, by the walk of planes_on_gpu.hpp. The flux through a face is computed once for both of its points, if one warp has
+// both.
+template <class Face, class T> struct FluxesInPlanes : RowsInPlanes {
+  static constexpr bool in_packs = true;
+  static constexpr int  planes = 5, fields = Face::on_faces ? 3 : 1; // arrays of k
+  static constexpr int  most_planes(Form) { return 16; }
+  template <Form, int width> struct Block {
+    static constexpr bool is_large = sizeof(T) > 8;
+    static constexpr int  warps = 4, rows = is_large ? 1 : width > 1 || Face::on_faces ? 2 : 4, columns = 1;
+    static constexpr int  at_once = Face::on_faces ? 3 : 4;
+  };
 
-struct PairBlock {
-  static constexpr int warps = 4, rows = 2, columns = 1; // of a block; of a warp; of a lane, 32 packs apart
-};
+  Flux<T> flux;
 
-// Where a thread of a PairBlock stands. Those beyond the points read at the last ones, and write nothing.
-template <class T, int width> struct Place {
-  static constexpr int rows = PairBlock::rows;
-  using Values = Pack<T, width>;
+  explicit FluxesInPlanes(const Flux<T> &all) : flux(all) {}
 
-  PetscInt i, nx, lo, hi;
-  int      planes, last; // its last row
-  bool     in_row;
-  size_t   at, row, plane; // the first point in the arrays, and the strides
-
-  __device__ Place(const March &march, const Patch &patch) {
-    const Box     &box = march.inner;
-    const unsigned above = blockIdx.x / march.blocks_x;
-    const int      lane = threadIdx.x % 32;
-    const PetscInt j = box.lo[1] + (PetscInt)(above % march.blocks_y * PairBlock::warps + threadIdx.x / 32) * rows,
-                   k = box.lo[2] + (PetscInt)(above / march.blocks_y) * march.planes;
-    nx = patch.size[0], lo = box.lo[0], hi = box.hi[0];
-    i = march.first + ((PetscInt)(blockIdx.x % march.blocks_x) * 32 + lane) * width;
-    planes = (int)PetscMin((PetscInt)march.planes, box.hi[2] - k);
-    last = (int)PetscMax(PetscMin((PetscInt)rows, box.hi[1] - j) - 1, (PetscInt)0);
-    in_row = j < box.hi[1];
-    row = nx, plane = row * patch.size[1];
-    at = patch.index(PetscMin(i, nx - width), PetscMin(j, box.hi[1] - 1), k);
-  }
-  __device__ bool   no_west() const { return i <= 0; }
-  __device__ bool   no_east() const { return i + width >= nx; }
-  __device__ size_t offset(int r) const { return (size_t)(r < last ? r : last) * row; }
-  // The values before and after a pack at u; zero beyond the grid.
-  __device__ void beside(const T *__restrict__ u, const Values &here, T *west, T *east) const {
-    const int lane = threadIdx.x % 32;
-    *west = shuffled(here.lane[width - 1], lane - 1);
-    *east = shuffled(here.lane[0], lane + 1);
-    if (lane == 0 && !no_west() && i < nx) *west = u[-1];
-    if (lane == 31 && !no_east()) *east = u[width];
-    if (no_west()) *west = 0;
-    if (no_east()) *east = 0;
-  }
-  __device__ void store(T *to, int r, const Values &values) const {
-    if (!in_row || r > last) return;
-    if (i >= lo && i + width <= hi)
-      *reinterpret_cast<Values *>(to + r * row) = values;
+  template <class Walk> __device__ void walk(const Walk &walk, const T *__restrict__ field, const T *b, T *y) const {
+    if (Walk::at_ends || walk.at_ends_of_rows())
+      compute<true>(walk, field, b, y);
     else
+      compute<false>(walk, field, b, y);
+  }
+  // The flux outward through an end of an axis, from the values at the last point and the one before it.
+  static __device__ T outward(const FluxEnd<T> (&ends)[2], Side side, T u_last, T u_before, T k_last, T k_before) {
+    return Face::at_end(ends[side], side, k_last, k_before) * (ends[side].u(u_last, u_before) - u_last);
+  }
+  template <bool ends_of_rows, class Walk>
+  __device__ __forceinline__ void compute(const Walk &walk, const T *__restrict__ field, const T *b, T *y) const {
+    constexpr int  rows = Walk::rows, width = Walk::width;
+    constexpr bool at_ends = Walk::at_ends;
+    using Values = typename Walk::Values;
+    using Around = kernel::Around<Walk, T>;
+    const FluxEnd<T>(&end)[3][2] = flux.end;
+    const PetscInt j = walk.j, k = walk.k;
+    const bool     at_lower = ends_of_rows && walk.i == end[0][LOWER].at,
+               at_upper = ends_of_rows && walk.i + width - 1 == end[0][UPPER].at;
+    ptrdiff_t at = walk.at;
+    T         behind[rows][width]; // the flux through the face behind
+    Around    u(walk, field + at), kx(walk, flux.k[0] + at), on_y, on_z;
+    Around   &ky = Face::on_faces ? on_y : kx, &kz = Face::on_faces ? on_z : kx;
+    if (Face::on_faces) ky = Around(walk, flux.k[1] + at), kz = Around(walk, flux.k[2] + at);
+
+#pragma unroll
+    for (int r = 0; r < rows; r++)
 #pragma unroll
       for (int l = 0; l < width; l++)
-        if (i + l >= lo && i + l < hi) to[r * row + l] = values.lane[l];
-  }
-  static __device__ Values load(const T *__restrict__ from) {
-    return *reinterpret_cast<const Values *>(from);
-  }
-};
-
-// With k on faces, in 3-D: a face's flux is computed once for both of its points, if one warp has both.
-template <Form form, int width, class T>
-__global__ void __launch_bounds__(32 * PairBlock::warps)
-    flux_planes(March march, Patch patch, Flux<T> flux, const T *__restrict__ field, const T *b, T *y) {
-  using Values = Pack<T, width>;
-  using Face = OnFaces;
-  constexpr int         rows = PairBlock::rows;
-  const Place<T, width> place(march, patch);
-  const T              *u = field + place.at;
-  const T *__restrict__ kx = flux.k[0] + place.at;
-  const T *__restrict__ ky = flux.k[1] + place.at;
-  const T *__restrict__ kz = flux.k[2] + place.at;
-  T         *to = y + place.at;
-  Values     here[rows], kz_here[rows];
-  T          below[rows][width]; // the flux through the face below
-  const bool at_lower = place.i == flux.end[0][LOWER].at, at_upper = place.i + width - 1 == flux.end[0][UPPER].at;
-
-#pragma unroll
-  for (int r = 0; r < rows; r++) {
-    const size_t at = place.offset(r);
-    const Values under = place.load(u + at - place.plane), k_under = place.load(kz + at - place.plane);
-    here[r] = place.load(u + at);
-    kz_here[r] = place.load(kz + at);
-#pragma unroll
-    for (int l = 0; l < width; l++)
-      below[r][l] = Face::of(k_under.lane[l], kz_here[r].lane[l]) * (here[r].lane[l] - under.lane[l]);
-  }
+        behind[r][l] = Face::of(kz.below[r][0].lane[l], kz(r, 0, l)) * (u(r, 0, l) - u.below[r][0].lane[l]);
 #pragma unroll 1
-  for (int s = 0; s < place.planes; s++) {
-    const size_t beyond = place.offset(rows) + place.row;
-    const Values north = place.load(u + beyond), k_north = place.load(ky + beyond), south = place.load(u - place.row),
-                 k_south = place.load(ky - place.row);
-    Values over[rows], k_over[rows], kx_here[rows], ky_here[rows], add[rows];
-    T      side[width]; // the flux through the face towards the row before
-#pragma unroll
-    for (int r = 0; r < rows; r++) {
-      const size_t at = place.offset(r);
-      over[r] = place.load(u + place.plane + at);
-      k_over[r] = place.load(kz + place.plane + at);
-      kx_here[r] = place.load(kx + at);
-      ky_here[r] = place.load(ky + at);
-      if (form != Form::product) add[r] = place.load(b + (u - field) + at);
-    }
-#pragma unroll
-    for (int l = 0; l < width; l++)
-      side[l] = Face::of(k_south.lane[l], ky_here[0].lane[l]) * (here[0].lane[l] - south.lane[l]);
-#pragma unroll
-    for (int r = 0; r < rows; r++) {
-      T      west, east, k_west, k_east;
-      Values result;
-      place.beside(u + place.offset(r), here[r], &west, &east);
-      place.beside(kx + place.offset(r), kx_here[r], &k_west, &k_east);
-      if (at_lower) {
-        const T u_after = width > 1 ? here[r].lane[1 % width] : east,
-                k_after = width > 1 ? kx_here[r].lane[1 % width] : k_east;
-        west = flux.end[0][LOWER].u(here[r].lane[0], u_after);
-        k_west = Face::beyond(flux.end[0][LOWER], kx_here[r].lane[0], k_after);
-      }
-      if (at_upper) {
-        constexpr int l = width - 1, l_before = width > 1 ? width - 2 : 0;
-        const T       u_before = width > 1 ? here[r].lane[l_before] : west,
-                k_before = width > 1 ? kx_here[r].lane[l_before] : k_west;
-        east = flux.end[0][UPPER].u(here[r].lane[l], u_before);
-        k_east = Face::beyond(flux.end[0][UPPER], kx_here[r].lane[l], k_before);
-      }
-      T before = Face::of(k_west, kx_here[r].lane[0]) * (here[r].lane[0] - west);
+    for (int s = 0; s < walk.planes; s++, at += walk.plane) {
+      const bool      at_first = at_ends && k + s == end[2][LOWER].at, at_last = at_ends && k + s == end[2][UPPER].at;
+      const bool      exists = at_last || walk.has_plane(s + 1);
+      const ptrdiff_t ahead = at_last ? -walk.plane : walk.plane; // the face beyond the last plane needs the one before
+      Values          add[rows][1];
+      T               side[width];
+      u.load(walk, field + at, ahead, exists);
+      kx.load(walk, flux.k[0] + at, ahead, exists);
+      if (Face::on_faces) ky.load(walk, flux.k[1] + at, ahead, exists), kz.load(walk, flux.k[2] + at, ahead, exists);
+      if (Walk::form != Form::product) walk.load_rows(b + at, true, add);
 #pragma unroll
       for (int l = 0; l < width; l++) {
-        const bool inside = r + 1 < rows && r < place.last, last = l + 1 == width;
-        const T    value = here[r].lane[l], u_next = last ? east : here[r].lane[(l + 1) % width],
-                k_next = last ? k_east : kx_here[r].lane[(l + 1) % width],
-                u_after = inside ? here[(r + 1) % rows].lane[l] : north.lane[l],
-                k_after = inside ? ky_here[(r + 1) % rows].lane[l] : k_north.lane[l];
-        const T to_east = Face::of(kx_here[r].lane[l], k_next) * (u_next - value),
-                to_north = Face::of(ky_here[r].lane[l], k_after) * (u_after - value),
-                above = Face::of(kz_here[r].lane[l], k_over[r].lane[l]) * (over[r].lane[l] - value);
-        const T Au = flux.sigma * value + flux.c[0] * (before - to_east) + flux.c[1] * (side[l] - to_north) +
-                     flux.c[2] * (below[r][l] - above);
-        result.lane[l] = combine(form, add[r].lane, l, Au);
-        before = to_east;
-        side[l] = to_north;
-        below[r][l] = above;
+        side[l] = Face::of(ky(-1, 0, l), ky(0, 0, l)) * (u(0, 0, l) - u(-1, 0, l));
+        if (at_ends && j == end[1][LOWER].at)
+          side[l] = -outward(end[1], LOWER, u(0, 0, l), u(1, 0, l), ky(0, 0, l), ky(1, 0, l));
       }
-      place.store(to, r, result);
-    }
 #pragma unroll
-    for (int r = 0; r < rows; r++) here[r] = over[r], kz_here[r] = k_over[r];
-    u += place.plane;
-    kx += place.plane;
-    ky += place.plane;
-    kz += place.plane;
-    to += place.plane;
+      for (int r = 0; r < rows; r++) {
+        T      west[1], east[1], k_west[1], k_east[1], along[width + 1]; // fluxes along the row
+        Values result;
+        walk.beside(u.here[r], u.west[r], u.east[r], west, east);
+        walk.beside(kx.here[r], kx.west[r], kx.east[r], k_west, k_east);
+        along[0] = Face::of(k_west[0], kx(r, 0, 0)) * (u(r, 0, 0) - west[0]);
+        along[width] = Face::of(kx(r, 0, width - 1), k_east[0]) * (east[0] - u(r, 0, width - 1));
+#pragma unroll
+        for (int l = 1; l < width; l++)
+          along[l] = Face::of(kx(r, 0, l - 1), kx(r, 0, l)) * (u(r, 0, l) - u(r, 0, l - 1));
+        if (ends_of_rows) { // a pack at an end has the point before the last one, or lies beside it
+          constexpr int after = width > 1 ? 1 : 0, before = width > 1 ? width - 2 : 0;
+          if (at_lower)
+            along[0] = -outward(end[0], LOWER, u(r, 0, 0), width > 1 ? u(r, 0, after) : east[0], kx(r, 0, 0),
+                                width > 1 ? kx(r, 0, after) : k_east[0]);
+          if (at_upper)
+            along[width] = outward(end[0], UPPER, u(r, 0, width - 1), width > 1 ? u(r, 0, before) : west[0],
+                                   kx(r, 0, width - 1), width > 1 ? kx(r, 0, before) : k_west[0]);
+        }
+#pragma unroll
+        for (int l = 0; l < width; l++) {
+          const T here = u(r, 0, l), over = u.over[r][0].lane[l], k_here = kz(r, 0, l), k_over = kz.over[r][0].lane[l];
+          T       to_north = Face::of(ky(r, 0, l), ky(r + 1, 0, l)) * (u(r + 1, 0, l) - here);
+          T       above = Face::of(k_here, k_over) * (over - here);
+          if (at_ends) {
+            if (j + r == end[1][UPPER].at)
+              to_north = outward(end[1], UPPER, here, u(r - 1, 0, l), ky(r, 0, l), ky(r - 1, 0, l));
+            if (at_first) behind[r][l] = -outward(end[2], LOWER, here, over, k_here, k_over);
+            if (at_last) above = outward(end[2], UPPER, here, over, k_here, k_over);
+          }
+          const T Au = flux.sigma * here + flux.c[0] * (along[l] - along[l + 1]) + flux.c[1] * (side[l] - to_north) +
+                       flux.c[2] * (behind[r][l] - above);
+          result.lane[l] = combine(Walk::form, add[r][0].lane, l, Au);
+          side[l] = to_north;
+          behind[r][l] = above;
+        }
+        walk.store(y + at, r, 0, result);
+      }
+      u.go_on();
+      kx.go_on();
+      if (Face::on_faces) ky.go_on(), kz.go_on();
+    }
   }
-  wait_for_kernel_before();
-}
-
-} // namespace kernel
+};
 
 // The product at inner points by fluxes.
 template <class Face, class T> class FluxProduct final : public InteriorProduct {
@@ -212,7 +168,6 @@ public:
                        const Box &inside) const override {
     const Patch &patch = point.row.patch;
     const T     *u = point.u.u, *b = point.b;
-    const bool   few = inside.points() < 8 << 20; // shorter walks, so that there are warps for the whole GPU
     uintptr_t    alignment = 0;
     Box          inner = inside;
 
@@ -235,19 +190,9 @@ public:
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     const captured::ApplyWhole<T, 3, false, true> at_ends(point, arrays);
-    if constexpr (!Face::on_faces) {
-      for (int a = 1; a < 3; a++) extend_to_ends(a);
-      PetscCall(launch_flux_rows<Face>(patch, flux_, at_ends, u, point.form, b, box, inner, point.y));
-    } else
-      PetscCall(launch_planes(patch, at_ends, u, point.form, b, box, inner, point.y, alignment,
-                              [&](auto form_of, auto width_of, bool in_chain) {
-                                using Block = kernel::PairBlock;
-                                constexpr Form f = decltype(form_of)::value;
-                                constexpr int  width = decltype(width_of)::value;
-                                return launch_walk<Block>(in_chain, kernel::flux_planes<f, width, T>,
-                                                          march_through<Block, T, width>(inner, few ? 8 : 32), patch,
-                                                          flux_, u, b, point.y);
-                              }));
+    for (int a = 1; a < 3; a++) extend_to_ends(a);
+    PetscCall(launch_planes(patch, FluxesInPlanes<Face, T>(flux_), at_ends, u, point.form, b, box, inner, point.y,
+                            alignment));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

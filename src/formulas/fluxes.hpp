@@ -43,13 +43,9 @@ template <class T> struct FluxEnd {
     (inside == (side == LOWER ? 0 : ends.N - 1) ? own : inner) = factor;
   }
   SHELLAC_HD T u(T last, T before) const { return own * last + inner * before; }
-  // The k of the face at the end, from those at the last points and the face between these.
+  // The k of the face at the end, where k stands at points, from those at the last ones.
   SHELLAC_HD T face(T last, T before, T between) const {
     return mirror ? between : extrapolate_by_slope(last, (last - before) * reciprocal(last + before), 1);
-  }
-  // That through the face at the end, outward.
-  SHELLAC_HD T flux(T u_last, T u_before, T k_last, T k_before, T between) const {
-    return face(k_last, k_before, between) * (u(u_last, u_before) - u_last);
   }
 };
 
@@ -61,12 +57,16 @@ template <class T> struct Flux {
 };
 
 // of(): the k of a face, from those that stand at the points below and above it. The means are those of DiffusionTerms, in
-// another order of operations. beyond(): the k beyond an end with which the face there has the k that rows have.
+// another order of operations. beyond(): the k beyond an end with which the face there has the k that rows have. at_end():
+// the k of the face at an end.
 struct HarmonicMean {
   static constexpr bool                  on_faces = false;
   template <class T> static SHELLAC_HD T beyond(const FluxEnd<T> &end, T last, T before) {
     const T face = extrapolate_coefficient(last, before, 1);
     return end.mirror ? before : last * (face / (PetscReal(2) * last - face));
+  }
+  template <class T> static SHELLAC_HD T at_end(const FluxEnd<T> &end, Side, T last, T before) {
+    return end.face(last, before, of(before, last));
   }
   template <class T> static SHELLAC_HD T of(T below, T above) {
     return PetscReal(2) * below * (above * reciprocal(below + above));
@@ -77,12 +77,18 @@ struct ArithmeticMean {
   template <class T> static SHELLAC_HD T beyond(const FluxEnd<T> &end, T last, T before) {
     return end.mirror ? before : PetscReal(2) * extrapolate_coefficient(last, before, 1) - last;
   }
+  template <class T> static SHELLAC_HD T at_end(const FluxEnd<T> &end, Side, T last, T before) {
+    return end.face(last, before, of(before, last));
+  }
   template <class T> static SHELLAC_HD T of(T below, T above) { return (below + above) * PetscReal(0.5); }
 };
 struct OnFaces {
   static constexpr bool                  on_faces = true;
   template <class T> static SHELLAC_HD T beyond(const FluxEnd<T> &, T last, T before) {
     return extrapolate_coefficient(last, before, 2); // beyond the upper end; what is read before the lower is not used
+  }
+  template <class T> static SHELLAC_HD T at_end(const FluxEnd<T> &, Side side, T last, T before) {
+    return side == LOWER ? last : extrapolate_coefficient(last, before, 2);
   }
   template <class T> static SHELLAC_HD T of(T, T above) { return above; }
 };
