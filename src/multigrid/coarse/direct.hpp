@@ -15,32 +15,17 @@ namespace shellac {
 constexpr int most_solved = 4096;     // points of a level that this can solve,
 constexpr int most_solved_axis = 256; // and of each of its axes
 
-struct HostTeam {
-  template <class Function> void along(int n, const Function &f) const {
-    for (int i = 0; i < n; i++) f(i);
-  }
-};
-#if SHELLAC_CUDA
-struct BlockTeam {
-  static constexpr int                                      threads = 256;
-  template <class Function> __device__ __forceinline__ void along(int n, const Function &f) const {
-    for (int i = threadIdx.x; i < n; i += threads) f(i);
-    __syncthreads();
-  }
-};
-#endif
-
 // out[q][i] = scale[q][i] Σ_k matrix[k][i] in[k][q] for four i and one q: the slowest axis goes, and comes back as the
 // fastest, so that after all axes their order is the old one.
 template <class T> struct ModeTransform {
   using R = typename RealOf<T>::type;
-  int             n, rest; // points of the axis, and of the others
-  const Quad<R>  *matrix;
-  const T        *in, *scale; // scale: null for none
-  T              *out;
-  SHELLAC_HD int  count() const { return rest * AxesFactors<T>::quads(n); }
-  SHELLAC_HD void operator()(int unit) const {
-    const int q = unit % rest, group = unit / rest, stride = AxesFactors<T>::quads(n);
+  int            n, rest; // points of the axis, and of the others
+  const Quad<R> *matrix;
+  const T       *in, *scale; // scale: null for none
+  T             *out;
+  // with the group of four i
+  SHELLAC_HD void operator()(PetscInt q, PetscInt group, PetscInt) const {
+    const int stride = AxesFactors<T>::quads(n);
     T         sum[4] = {0, 0, 0, 0};
 #if defined(__CUDA_ARCH__)
 #pragma unroll 4
@@ -56,67 +41,6 @@ template <class T> struct ModeTransform {
     }
   }
 };
-
-// work: two arrays of the points; b may be the first
-template <class Team, class T>
-SHELLAC_HD void solve_by_axes(Team team, const AxesFactors<T> &factors, const T *b, T *x, T *work) {
-  const int   points = factors.points();
-  const T    *in = b;
-  const auto *matrix = factors.matrices;
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1 // little code: a single block waits for every new instruction
-#endif
-  for (int pass = 0; pass < 6; pass++) { // into modes, and back
-    const int              a = 2 - pass % 3, n = factors.n[a];
-    const bool             last = pass == 5;
-    T                     *out = last ? x : in == work ? work + points : work;
-    const ModeTransform<T> transform = {n, points / n, matrix, in, pass == 2 ? factors.scale : nullptr, out};
-    matrix += n * AxesFactors<T>::quads(n);
-    if (n == 1 && pass != 2 && !last) continue; // a matrix of one entry
-    team.along(transform.count(), transform);
-    in = out;
-  }
-}
-
-#if SHELLAC_CUDA
-// to[0..n) = from[0..n), several values of a thread under way together.
-template <class V> __device__ __forceinline__ void copy_close(V *to, const V *from, int n) {
-  constexpr int together = 4;
-  for (int first = threadIdx.x; first < n; first += together * BlockTeam::threads) {
-    V values[together];
-#pragma unroll
-    for (int c = 0; c < together; c++)
-      if (first + c * BlockTeam::threads < n) values[c] = from[first + c * BlockTeam::threads];
-#pragma unroll
-    for (int c = 0; c < together; c++)
-      if (first + c * BlockTeam::threads < n) to[first + c * BlockTeam::threads] = values[c];
-  }
-}
-// close: there is shared memory for all that is read, too. far: work arrays; null: in shared memory
-template <class T>
-__global__ __launch_bounds__(BlockTeam::threads) void solve_axes(const __grid_constant__ AxesFactors<T> factors,
-                                                                 const T *b, T *x, bool close, T *far) {
-  extern __shared__ double2 shared_memory[];
-  using R = typename RealOf<T>::type;
-  const int      points = factors.points();
-  AxesFactors<T> near = factors;
-  T             *work = far ? far : reinterpret_cast<T *>(shared_memory);
-  if (close) {
-    Quad<R> *matrices = reinterpret_cast<Quad<R> *>(shared_memory);
-    T       *scale = reinterpret_cast<T *>(matrices + factors.matrix_quads);
-    copy_close(matrices, factors.matrices, factors.matrix_quads);
-    copy_close(scale, factors.scale, points);
-    near.matrices = matrices;
-    near.scale = scale;
-    work = scale + points;
-  }
-  wait_for_kernel_before();
-  let_next_kernel_begin();
-  copy_close(work, b, points);
-  __syncthreads();
-  solve_by_axes(BlockTeam(), near, work, x, work);
-}
-#endif
 
 // The inverses of a level's eigenvalues, which are the sums of its axes'.
 template <class T> struct InvertEigenvalues {
@@ -164,8 +88,6 @@ private:
   PetscErrorCode PrepareQuarters(PetscMemType memory);
   void           FindZeros(bool *failed);
 
-  size_t               work_bytes() const { return 2 * factors_.points() * sizeof(T); }
-  size_t               close_bytes() const { return work_bytes() + matrices_.bytes() + scale_.bytes(); }
   AxesFactors<T>       factors_ = {};
   Axis                 axes_[3];
   bool                 quarters_ = false;
@@ -175,7 +97,7 @@ private:
   Mirror<PetscReal>    values_;           // the axes' eigenvalues, as in invert_
   InvertEigenvalues<T> invert_ = {};
   Mirror<T>            scale_; // made by Prepare()
-  Scratch<T>           work_;  // the host's, or a GPU's with little shared memory
+  Scratch<T>           work_;  // two arrays of the points
 };
 
 template <class T>
@@ -315,15 +237,7 @@ template <class T> PetscErrorCode DirectSolve<T>::Prepare(PetscMemType memory) {
     PetscCall(for_each_of_box(memory, {{0, 0, 0}, {factors_.n[0], factors_.n[1], factors_.n[2]}}, invert_));
   }
   PetscCall(scale_.Get(memory, &factors_.scale));
-#if SHELLAC_CUDA
-  if (PetscMemTypeDevice(memory)) {
-    const size_t most = most_shared_memory();
-    if (in_planes(memory)) PetscFunctionReturn(PETSC_SUCCESS);
-    if (work_bytes() > most) PetscCall(work_.Prepare(memory));
-    PetscCallCUDA(cudaFuncSetAttribute(solve_axes<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-#endif
+  if (in_planes(memory)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(work_.Prepare(memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -345,16 +259,20 @@ template <class T> PetscErrorCode DirectSolve<T>::Apply(PetscMemType memory, con
       PetscCall(solve_in_planes(factors_, b, x));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-  if (PetscMemTypeDevice(memory)) {
-    const size_t most = most_shared_memory();
-    const bool   close = close_bytes() <= most, far = work_bytes() > most;
-    const size_t bytes = close ? close_bytes() : far ? 0 : work_bytes();
-    PetscCall(launch_in_chain(solve_axes<T>, 1, BlockTeam::threads, bytes, factors_, b, x, close,
-                              far ? work_.at(memory) : (T *)nullptr));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
 #endif
-  solve_by_axes(HostTeam(), factors_, b, x, work_.at(memory));
+  T *const work = work_.at(memory), *const other = work + factors_.points(); // b may be x
+  const auto *matrix = factors_.matrices;
+  for (int pass = 0; pass < 6; pass++) { // into modes, and back
+    const int  a = 2 - pass % 3, n = factors_.n[a], rest = factors_.points() / n, quads = AxesFactors<T>::quads(n);
+    const bool last = pass == 5;
+    if (n > 1 || pass == 2 || last) { // else a matrix of one entry
+      T *out = last ? x : b == work ? other : work;
+      PetscCall(for_each_in_chain(memory, {{0, 0, 0}, {rest, quads, 1}},
+                                  ModeTransform<T>{n, rest, matrix, b, pass == 2 ? factors_.scale : nullptr, out}));
+      b = out;
+    }
+    matrix += n * quads;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
