@@ -1,5 +1,8 @@
 #pragma once
-// What iterations that run ahead of the host need. For cg.cpp alone: the class depends on the compiler.
+// What iterations that run ahead of the host need, and those that are a graph. For cg.cpp alone: the classes depend on the
+// compiler.
+
+#include <algorithm>
 
 #include "krylov/scalars.hpp"
 
@@ -36,6 +39,32 @@ struct Ahead {
     if (recorder) (void)cudaStreamDestroy(recorder);
 #endif
   }
+};
+
+// An iteration as one CUDA graph, and all that its kernels' arguments follow from.
+struct Recorded {
+  struct Key {
+    PetscInt64         cycles = 0; // the number of the preconditioner's set-up; 0: cannot be recorded
+    PetscObjectId      matrix = 0;
+    PetscObjectState   state = 0;
+    KSPNormType        norm = KSP_NORM_NONE;
+    KSPCGType          type = KSP_CG_HERMITIAN;
+    const PetscScalar *arrays[4] = {nullptr, nullptr, nullptr, nullptr}; // x, r, p, w
+
+    bool operator==(const Key &other) const {
+      return cycles == other.cycles && matrix == other.matrix && state == other.state && norm == other.norm &&
+             type == other.type && std::equal(arrays, arrays + 4, other.arrays);
+    }
+  };
+  Key            key;
+  PetscLogDouble flops = 0;
+  bool           counted = false; // those of the next launch, by recording
+#if SHELLAC_CUDA
+  cudaGraphExec_t graph = nullptr; // null: it cannot be recorded
+  ~Recorded() {
+    if (graph) (void)cudaGraphExecDestroy(graph);
+  }
+#endif
 };
 
 } // namespace cg

@@ -48,6 +48,7 @@ PetscErrorCode Solve::FindPreconditioner() {
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCJACOBI, &jacobi));
   PetscCall(PCGetOperators(ksp_->pc, NULL, &P));
   PetscCall(ksp_->transpose_solve ? MatGetTransposeNullSpace(P, &space) : MatGetNullSpace(P, &space));
+  projects_ = space;
   is_diagonal_ = (none || jacobi) && !space;
   varies_ = false;
   factor_ = 1;
@@ -304,13 +305,72 @@ PetscErrorCode Solve::Precondition() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// An iteration up to its norm as a CUDA graph, where the preconditioner says that it may be.
+PetscErrorCode Solve::RecordIteration() {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  cg::Recorded     &recorded = cg_.iteration;
+  cg::Recorded::Key key;
+  Arrays            arrays;
+  PetscLogDouble    flops;
+  PetscErrorCode (*get_number)(PC, PetscInt64 *) = NULL;
+  if (!run_.on_gpu() || is_diagonal_ || projects_ || ksp_->transpose_solve || ranks_ > 1 || !ours_ ||
+      ours_->bound_to_host)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp_->pc, "ShellacCycles_C", &get_number));
+  if (get_number) PetscCall((*get_number)(ksp_->pc, &key.cycles));
+  if (!key.cycles) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetId((PetscObject)A_, &key.matrix));
+  PetscCall(PetscObjectStateGet((PetscObject)A_, &key.state));
+  key.norm = ksp_->normtype, key.type = cg_.type;
+  const Vec vectors[] = {x_, r_, p_, w_};
+  for (int n = 0; n < 4; n++) PetscCall(arrays.Read(vectors[n], &key.arrays[n]));
+  PetscCall(arrays.Restore());
+  records_ = true;
+  if (recorded.key == key) PetscFunctionReturn(PETSC_SUCCESS);
+  const cudaGraphExec_t before = recorded.graph;
+  recorded.graph = nullptr;
+  PetscCall(PetscGetFlops(&flops));
+  PetscCall(record_graph(
+      &cg_.ahead.recorder, before, [&] { return IterateToNorm(); }, &recorded.graph));
+  recorded.key = key;
+  PetscCall(PetscGetFlops(&recorded.flops));
+  recorded.flops -= flops;
+  recorded.counted = true;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Solve::LaunchIteration(bool *launched) {
+  PetscFunctionBegin;
+  *launched = false;
+#if SHELLAC_CUDA
+  Arrays       arrays; // which are written once more, as far as PETSc knows
+  PetscScalar *array[4];
+  cudaStream_t stream;
+  const Vec    vectors[] = {x_, r_, p_, w_};
+  if (!records_ || !cg_.iteration.graph) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int n = 0; n < 4; n++) PetscCall(arrays.ReadWrite(vectors[n], &array[n]));
+  if (std::equal(array, array + 4, cg_.iteration.key.arrays)) {
+    PetscCall(current_stream(&stream));
+    PetscCallCUDA(cudaGraphLaunch(cg_.iteration.graph, stream));
+    if (!cg_.iteration.counted) PetscCall(PetscLogGpuFlops(cg_.iteration.flops));
+    cg_.iteration.counted = false;
+    *launched = true;
+  }
+  PetscCall(arrays.Restore());
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The host waits for the iteration.
 PetscErrorCode Solve::IterateAndTest() {
   cg::Scalars &s = run_.scalars;
+  bool         launched;
 
   PetscFunctionBegin;
-  PetscCall(Iterate());
-  if (!is_diagonal_ && !norm_of_r()) PetscCall(Precondition());
+  PetscCall(LaunchIteration(&launched));
+  if (!launched) PetscCall(IterateToNorm());
   PetscCall(run_.Fetch());
   PetscCall(CheckStop());
   if (ksp_->reason) PetscFunctionReturn(PETSC_SUCCESS);
@@ -427,6 +487,7 @@ PetscErrorCode Solve::Run() {
   PetscCall(run_.Send());
   if (!is_diagonal_ && norm_of_r()) PetscCall(Precondition());
   if (ahead) PetscCall(RunAhead());
+  if (!ksp_->reason) PetscCall(RecordIteration());
   while (!ksp_->reason) PetscCall(IterateAndTest());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,14 +11,15 @@
 namespace shellac {
 
 struct FusedCG {
-  KSPCGType  type = PetscDefined(USE_COMPLEX) ? KSP_CG_HERMITIAN : KSP_CG_SYMMETRIC;
-  cg::Runner runner;
-  cg::Ahead  ahead;
-  Vec        diagonal = NULL; // of the preconditioner; null before it is needed
-  Peers      memory;          // r, p and w of a star on several GPUs, which read their neighbours'
-  bool       asked_memory = false;
-  Vec        in_memory[3] = {NULL, NULL, NULL};
-  bool       sound = true; // the last solve has ended as it should: no GPU uses another one's memory
+  KSPCGType    type = PetscDefined(USE_COMPLEX) ? KSP_CG_HERMITIAN : KSP_CG_SYMMETRIC;
+  cg::Runner   runner;
+  cg::Ahead    ahead;
+  cg::Recorded iteration;       // of the last solve
+  Vec          diagonal = NULL; // of the preconditioner; null before it is needed
+  Peers        memory;          // r, p and w of a star on several GPUs, which read their neighbours'
+  bool         asked_memory = false;
+  Vec          in_memory[3] = {NULL, NULL, NULL};
+  bool         sound = true; // the last solve has ended as it should: no GPU uses another one's memory
 
   PetscErrorCode Disconnect() {
     PetscFunctionBegin;
@@ -50,6 +51,14 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Precondition();
+  PetscErrorCode IterateToNorm() {
+    PetscFunctionBegin;
+    PetscCall(Iterate());
+    if (!is_diagonal_ && !norm_of_r()) PetscCall(Precondition());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode RecordIteration();
+  PetscErrorCode LaunchIteration(bool *launched);
   PetscErrorCode IterateAndTest();
   PetscErrorCode RunAhead();
   PetscErrorCode Queue(int iterations, bool as_graph, int turn);
@@ -107,6 +116,8 @@ private:
   PetscMPIInt   ranks_ = 1;
   PetscMemType  memory_ = PETSC_MEMTYPE_HOST;
   bool          is_diagonal_ = false, varies_ = false; // the preconditioner; its diagonal
+  bool          projects_ = false;                     // out of a null space
+  bool          records_ = false;                      // FusedCG::iteration is of this solve, or null
   PetscScalar   factor_ = 1;                           // of a diagonal that does not vary
   StencilMat   *ours_ = NULL;                          // the matrix, where it is ours and vectors are on GPUs
   bool          all_on_gpu_ = false;                   // the vectors of all ranks

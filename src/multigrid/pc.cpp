@@ -455,6 +455,17 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
 
 } // namespace
 
+// The number of the set-up of which an application queues kernels on one GPU, and does nothing else; 0 where it does more.
+static PetscErrorCode get_cycles(PC pc, PetscInt64 *number) {
+  StencilMG *mg;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &mg));
+  const bool alone = mg->is_current() && mg->failure.empty() && mg->options.graph && !mg->fixed && !mg->monitor;
+  *number = alone && mg->cycles == 1 ? mg->number : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCCreate_StencilMG(PC pc) {
   StencilMG *mg;
 
@@ -473,6 +484,7 @@ PetscErrorCode PCCreate_StencilMG(PC pc) {
   PetscCall(PCShellSetApplyRichardson(pc, apply_richardson));
   PetscCall(PCShellSetPreSolve(pc, pre_solve));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCPreSolveChangeRHS_C", NULL)); // it leaves b as it is
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "ShellacCycles_C", get_cycles));
   PetscCall(PCShellSetView(pc, view));
   PetscCall(PCShellSetDestroy(pc, destroy));
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCSTENCILMG));

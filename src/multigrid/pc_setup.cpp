@@ -352,6 +352,8 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   else
     PetscCall(set_up_scalar(mg, P, context, device, type, current));
   mg->stale = false;
+  static PetscInt64 set_ups = 0;
+  mg->number = ++set_ups;
   mg->served = mg->served || mg->failure.empty();
   if (mg->failure.empty()) {
     CountFlops count = {mg->multigrid->flops(), 0};

@@ -38,6 +38,7 @@ struct StencilMG {
   bool           tests = true;         // the KSP of the last solve compares norms with tolerances
   PetscReal      largest_entry = 0;    // of the diagonal, in size; zero: nobody has asked
   PetscInt       applications = 0;
+  PetscInt64     number = 0;    // of the last set-up, of all that there were
   PetscLogDouble flops[3] = {}; // of a cycle from zero, one from a guess, and full multigrid
 
   // The hierarchy is there, and as the settings ask; or it is known that there can be none.
@@ -48,7 +49,8 @@ PetscErrorCode get_context(PC pc, StencilMG **mg);
 // An application's cycle, after a set-up; row: see Multigrid::Apply().
 PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x, InRow row = {});
 PetscErrorCode set_up_stencilmg(PC pc);
-PetscErrorCode check_single(PC pc, StencilMG *mg, KSP ksp, Vec b, Vec x); // an error where single precision cannot solve
+PetscErrorCode check_single(PC pc, StencilMG *mg, KSP ksp, Vec b,
+                            Vec x);                              // an error where single precision cannot solve
 PetscErrorCode fail_application(Vec x);                          // after a set-up that has failed
 PetscErrorCode view_findings(StencilMG *mg, PetscViewer viewer); // of the last set-up
 PetscErrorCode destroy_vectors(StencilMG *mg);
