@@ -194,7 +194,6 @@ PetscErrorCode PreparedCapture::apply(PetscMemType memory, const Box &box, const
     const int       dim = op_.arms_->dim();
     const bool      is_star = op_.shape_ == 1;
     const captured::Apply<T> point{row, u, form, b, y};
-    const bool               few = few_points(box);
     if (make_product_ && !product_) PetscCall(make_product_(&product_));
     if (product_)
       PetscCall(product_->apply(point, arrays, box, inside));
@@ -207,19 +206,13 @@ PetscErrorCode PreparedCapture::apply(PetscMemType memory, const Box &box, const
         for (int e = 0; e < 2; e++) ends.at_end[e] = diagonal.added[1][1][2 * e];
       if (inside.lo[0] == 0) ends.last[LOWER] = 0;
       if (inside.hi[0] == op_.patch_.size[0]) ends.last[UPPER] = op_.patch_.size[0] - 1;
-      if (few) // the ends take longer than the rest: more threads
-        PetscCall(launch_rows(op_.patch_, StarRow<T, 4>{{}, star(constants), ends},
-                              captured::ApplyWhole<T, 2, false, false>(point, arrays), u.u, form, b, box, inside, y));
-      else // the functor for all points leaves the compiler more registers
-        PetscCall(launch_rows(op_.patch_, StarRow<T>{{}, star(constants), ends}, point, u.u, form, b, box, inside, y));
+      PetscCall(launch_rows(op_.patch_, StarRow<T>{{}, star(constants), ends},
+                            captured::ApplyWhole<T, 2, false, false>(point, arrays), u.u, form, b, box, inside, y));
     } else if (dim == 2 && constants) {
       BoxRow<T> stencil;
       for (int n = 0; n < 9; n++) stencil.c[n / 3][n % 3] = constants[n]; // in the order of WholeStencil
-      if (few)
-        PetscCall(launch_rows(op_.patch_, stencil, captured::ApplyWhole<T, 2, true, false>(point, arrays), u.u, form, b,
-                              box, inside, y));
-      else
-        PetscCall(launch_rows(op_.patch_, stencil, point, u.u, form, b, box, inside, y));
+      PetscCall(launch_rows(op_.patch_, stencil, captured::ApplyWhole<T, 2, true, false>(point, arrays), u.u, form, b,
+                            box, inside, y));
     } else if (dim == 2 && op_.storage_ == Storage::indexed)
       PetscCall(launch_rows_of_classes(row, point, u.u, form, b, box, inside, is_star, y));
     else if (dim == 3 && constants) {

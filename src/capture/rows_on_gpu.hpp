@@ -205,9 +205,9 @@ template <class Other> PetscErrorCode launch_other_points(const Boxes &points, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// y on the points of a box: by the row at the inner ones, and by `other` at the rest; apart: in two kernels, which leaves
-// more registers to the first.
-template <bool apart = false, class Row, class T, class Other>
+// y on the points of a box: by the row at the inner ones, and by `other` at the rest; in two kernels, which leaves more
+// registers to the first, unless these points are few.
+template <class Row, class T, class Other>
 PetscErrorCode launch_rows(const Patch &patch, const Row &row, const Other &other, const T *u, Form form, const T *b,
                            const Box &box, const Box &inner, T *y) {
   constexpr int   threads = kernel::threads_of_rows, line = 128 / sizeof(T);
@@ -225,7 +225,7 @@ PetscErrorCode launch_rows(const Patch &patch, const Row &row, const Other &othe
   columns.others = difference(box, columns.inner);
   columns.other_blocks = blocks_of(columns.others.points(), threads);
   PetscCall(current_stream(&stream));
-  if (apart && blocks && columns.other_blocks) {
+  if (!few_points(box) && blocks && columns.other_blocks) {
     PetscCall(launch_other_points(columns.others, other));
     PetscCall(with_form(form, [&](auto known) {
       return launch_in_chain(kernel::rows_alone<decltype(known)::value, Row, T>, blocks, threads, 0, columns, patch,
@@ -250,7 +250,6 @@ PetscErrorCode launch_rows_of_classes(const CapturedRow<T> &row, const Other &ot
 
   PetscFunctionBegin;
   const auto launch = [&](const auto &of_class) {
-    if (star && !few_points(box)) return launch_rows<true>(row.patch, of_class, other, u, form, b, box, inner, y);
     return launch_rows(row.patch, of_class, other, u, form, b, box, inner, y);
   };
   if (star && i8)

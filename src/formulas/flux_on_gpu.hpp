@@ -181,12 +181,7 @@ public:
     const FluxRow<Face, T> row{{}, flux_};
     if (dim_ == 2) {
       const captured::ApplyWhole<T, 2, false, true> at_ends(point, arrays);
-      if (few_points(box))
-        PetscCall(launch_rows(patch, row, at_ends, u, point.form, b, box, inner, point.y));
-      else if constexpr (Face::on_faces) // the functor for all points leaves the compiler more registers
-        PetscCall(launch_rows(patch, row, point, u, point.form, b, box, inner, point.y));
-      else
-        PetscCall(launch_rows<true>(patch, row, at_ends, u, point.form, b, box, inner, point.y));
+      PetscCall(launch_rows(patch, row, at_ends, u, point.form, b, box, inner, point.y));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     const captured::ApplyWhole<T, 3, false, true> at_ends(point, arrays);
