@@ -43,17 +43,18 @@ struct Ahead {
 
 // An iteration as one CUDA graph, and all that its kernels' arguments follow from.
 struct Recorded {
+  static constexpr int arrays = 5; // x, r, p, w, the next p
   struct Key {
     PetscInt64         cycles = 0; // the number of the preconditioner's set-up; 0: cannot be recorded
     PetscObjectId      matrix = 0;
     PetscObjectState   state = 0;
     KSPNormType        norm = KSP_NORM_NONE;
     KSPCGType          type = KSP_CG_HERMITIAN;
-    const PetscScalar *arrays[4] = {nullptr, nullptr, nullptr, nullptr}; // x, r, p, w
+    const PetscScalar *of[arrays] = {};
 
     bool operator==(const Key &other) const {
       return cycles == other.cycles && matrix == other.matrix && state == other.state && norm == other.norm &&
-             type == other.type && std::equal(arrays, arrays + 4, other.arrays);
+             type == other.type && std::equal(of, of + arrays, other.of);
     }
   };
   Key            key;

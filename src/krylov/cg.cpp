@@ -1,8 +1,6 @@
-// Conjugate gradients in few passes over the vectors. On GPUs that add up the sums of all ranks, with a preconditioner
-// that is diagonal, iterations run ahead of the host, several as one CUDA graph; the host reads their norms behind them.
+// Conjugate gradients in few passes over the vectors.
 
 #include "capture/captured.hpp"
-#include "device/recording.hpp"
 #include "krylov/solve.hpp"
 
 namespace shellac {
@@ -14,7 +12,7 @@ PetscErrorCode Solve::FindMemory() {
   const MPI_Comm     comm = PetscObjectComm((PetscObject)ksp_);
 
   PetscFunctionBegin;
-  x_ = ksp_->vec_sol, b_ = ksp_->vec_rhs, r_ = ksp_->work[0], p_ = ksp_->work[1], w_ = ksp_->work[2];
+  x_ = ksp_->vec_sol, b_ = ksp_->vec_rhs, r_ = ksp_->work[0], p_ = ksp_->work[1], w_ = ksp_->work[2], next_p_ = w_;
   PetscCall(PCGetOperators(ksp_->pc, &A_, NULL));
   PetscCall(VecGetLocalSize(x_, &n));
   n_ = (size_t)n;
@@ -161,7 +159,7 @@ PetscErrorCode Solve::FindStar() {
   const PetscScalar                *x;
 
   PetscFunctionBegin;
-  if (!is_diagonal_ || !run_.on_gpu() || !ours_) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((!is_diagonal_ && ranks_ > 1) || !run_.on_gpu() || !ours_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilGetOperator(ours_, ksp_->transpose_solve, &which));
   PetscCall(arrays.Read(x_, &x));
   PetscCall(ours_->Prepare(which, &arrays, &prepared));
@@ -190,6 +188,9 @@ PetscErrorCode Solve::FindStar() {
       its.points = (size_t)size[0] * (size_t)size[1];
     }
   if (ranks_ > 1) PetscCall(ShareVectors(ours_->halo_way == HaloWay::ipc));
+  if (is_diagonal_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!cg_.next_p) PetscCall(VecDuplicate(p_, &cg_.next_p)); // w has z
+  next_p_ = cg_.next_p;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,30 +209,30 @@ PetscErrorCode Solve::ShareVectors(bool may_share) {
           VecCreateMPICUDAWithArray(comm, 1, (PetscInt)n_, N, vector_of(cg_.memory.rank(), n_, n), &cg_.in_memory[n]));
   }
   is_star_ = cg_.memory.connected();
-  if (is_star_) r_ = cg_.in_memory[0], p_ = cg_.in_memory[1], w_ = cg_.in_memory[2];
+  if (is_star_) r_ = cg_.in_memory[0], p_ = cg_.in_memory[1], w_ = next_p_ = cg_.in_memory[2];
 #else
   (void)may_share;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The new p goes into w, and the two change places.
+// The new p goes into another vector, and the two change places.
 PetscErrorCode Solve::IterateByStar() {
   Arrays              arrays;
   cg::DirectionOfStar direction = {{}, {}, {}, NULL, hermitian()};
-  cg::UpdateOfStar    pass = {{}, {}, {NULL, NULL, {}, NULL, NULL, products(true, true)}};
-  const PetscScalar  *before;
+  cg::UpdateOfStar    pass = {{}, {}, {NULL, NULL, {}, NULL, NULL, products(is_diagonal_, true)}};
 
   PetscFunctionBegin;
   PetscCall(arrays.ReadWrite(r_, &pass.update.r));
+  direction.inputs.one = pass.update.r;
+  if (!is_diagonal_) PetscCall(arrays.Read(w_, &direction.inputs.one));
   PetscCall(arrays.ReadWrite(x_, &pass.update.x));
-  PetscCall(arrays.Read(p_, &before));
-  PetscCall(arrays.Write(w_, &direction.p));
-  PetscCall(Read(&arrays, &direction.D));
+  PetscCall(arrays.Read(p_, &direction.inputs.other));
+  PetscCall(arrays.Write(next_p_, &direction.p));
+  if (is_diagonal_) PetscCall(Read(&arrays, &direction.D));
   PetscCall(CheckMemory(arrays));
   pass.update.D = direction.D;
   pass.update.p = direction.p;
-  direction.inputs = {pass.update.r, before};
   pass.inputs = {direction.p, NULL};
   const int before_at = p_ == cg_.in_memory[1] ? 1 : 2;
   for (int a = 0; a < 2; a++)
@@ -246,7 +247,7 @@ PetscErrorCode Solve::IterateByStar() {
   PetscCall(cg::run_star(&run_, star_, direction));
   PetscCall(cg::run_star(&run_, star_, pass));
   PetscCall(arrays.Restore());
-  std::swap(p_, w_);
+  std::swap(p_, next_p_);
   PetscCall(log_flops(memory_, (direction.flops + pass.flops + 2 * 9.0) * (PetscLogDouble)n_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -305,64 +306,6 @@ PetscErrorCode Solve::Precondition() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// An iteration up to its norm as a CUDA graph, where the preconditioner says that it may be.
-PetscErrorCode Solve::RecordIteration() {
-  PetscFunctionBegin;
-#if SHELLAC_CUDA
-  cg::Recorded     &recorded = cg_.iteration;
-  cg::Recorded::Key key;
-  Arrays            arrays;
-  PetscLogDouble    flops;
-  PetscErrorCode (*get_number)(PC, PetscInt64 *) = NULL;
-  if (!run_.on_gpu() || is_diagonal_ || projects_ || ksp_->transpose_solve || ranks_ > 1 || !ours_ ||
-      ours_->bound_to_host)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectQueryFunction((PetscObject)ksp_->pc, "ShellacCycles_C", &get_number));
-  if (get_number) PetscCall((*get_number)(ksp_->pc, &key.cycles));
-  if (!key.cycles) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectGetId((PetscObject)A_, &key.matrix));
-  PetscCall(PetscObjectStateGet((PetscObject)A_, &key.state));
-  key.norm = ksp_->normtype, key.type = cg_.type;
-  const Vec vectors[] = {x_, r_, p_, w_};
-  for (int n = 0; n < 4; n++) PetscCall(arrays.Read(vectors[n], &key.arrays[n]));
-  PetscCall(arrays.Restore());
-  records_ = true;
-  if (recorded.key == key) PetscFunctionReturn(PETSC_SUCCESS);
-  const cudaGraphExec_t before = recorded.graph;
-  recorded.graph = nullptr;
-  PetscCall(PetscGetFlops(&flops));
-  PetscCall(record_graph(
-      &cg_.ahead.recorder, before, [&] { return IterateToNorm(); }, &recorded.graph));
-  recorded.key = key;
-  PetscCall(PetscGetFlops(&recorded.flops));
-  recorded.flops -= flops;
-  recorded.counted = true;
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Solve::LaunchIteration(bool *launched) {
-  PetscFunctionBegin;
-  *launched = false;
-#if SHELLAC_CUDA
-  Arrays       arrays; // which are written once more, as far as PETSc knows
-  PetscScalar *array[4];
-  cudaStream_t stream;
-  const Vec    vectors[] = {x_, r_, p_, w_};
-  if (!records_ || !cg_.iteration.graph) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int n = 0; n < 4; n++) PetscCall(arrays.ReadWrite(vectors[n], &array[n]));
-  if (std::equal(array, array + 4, cg_.iteration.key.arrays)) {
-    PetscCall(current_stream(&stream));
-    PetscCallCUDA(cudaGraphLaunch(cg_.iteration.graph, stream));
-    if (!cg_.iteration.counted) PetscCall(PetscLogGpuFlops(cg_.iteration.flops));
-    cg_.iteration.counted = false;
-    *launched = true;
-  }
-  PetscCall(arrays.Restore());
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // The host waits for the iteration.
 PetscErrorCode Solve::IterateAndTest() {
   cg::Scalars &s = run_.scalars;
@@ -381,87 +324,6 @@ PetscErrorCode Solve::IterateAndTest() {
   if (!ksp_->reason && !is_diagonal_ && norm_of_r()) PetscCall(Precondition());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-bool Solve::may_run_ahead() const {
-  bool may = run_.on_gpu() && is_diagonal_ && !ksp_->numbermonitors && ksp_->chknorm <= 0;
-#if PETSC_VERSION_GE(3, 20, 0)
-  may = may && ksp_->min_it <= 0;
-#endif
-  return may && (ksp_->converged == KSPConvergedDefault || ksp_->converged == KSPConvergedSkip);
-}
-
-#if SHELLAC_CUDA
-// Some iterations, and a copy of the scalars after them.
-PetscErrorCode Solve::Queue(int iterations, bool as_graph, int turn) {
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  PetscCall(current_stream(&stream));
-  if (as_graph) { // whose arrays are written once more, as far as PETSc knows
-    Arrays       arrays;
-    PetscScalar *array;
-    for (Vec v : {x_, r_, p_, w_}) PetscCall(arrays.ReadWrite(v, &array));
-    PetscCallCUDA(cudaGraphLaunch(cg_.ahead.graph, stream));
-    PetscCall(arrays.Restore());
-  } else
-    PetscCall(Iterate(iterations));
-  PetscCallCUDA(
-      cudaMemcpyAsync(cg_.ahead.seen[turn], run_.on_device(), sizeof(cg::Record), cudaMemcpyDeviceToHost, stream));
-  PetscCallCUDA(cudaEventRecord(cg_.ahead.ready[turn], stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// While the host reads what some iterations have found, the next ones run.
-PetscErrorCode Solve::RunAhead() {
-  constexpr size_t most_points = 1 << 22; // of iterations that take less time than the host needs to queue them
-  const int        iterations = most_n_ <= most_points ? 8 : 1; // on all ranks, whose products exchange halos
-  cg::Ahead       &ahead = cg_.ahead;
-  PetscLogDouble   flops_before, flops_after;
-  // other Mats have streams of their own, and exchanges of halos are counted by the host
-  bool may_record = iterations > 1 && ours_ && !ours_->bound_to_host && (ranks_ == 1 || is_star_), as_graph = false;
-
-  PetscFunctionBegin;
-  PetscCall(ahead.Prepare());
-  PetscCall(Queue(iterations, false, 0));
-  for (int turn = 0; !ksp_->reason; turn = 1 - turn) {
-    if (may_record && !as_graph) {
-      PetscCall(PetscGetFlops(&flops_before));
-      const cudaGraphExec_t before = ahead.graph;
-      const Vec             p = p_, w = w_; // an iteration may exchange them
-      ahead.graph = nullptr;
-      PetscCall(record_graph(
-          &ahead.recorder, before, [&] { return Iterate(iterations); }, &ahead.graph));
-      PetscCall(PetscGetFlops(&flops_after));
-      as_graph = ahead.graph;
-      if (!as_graph) may_record = false, p_ = p, w_ = w;
-    } else if (as_graph)
-      PetscCall(PetscLogGpuFlops(flops_after - flops_before));
-    PetscCall(Queue(iterations, as_graph, 1 - turn));
-    PetscCallCUDA(cudaEventSynchronize(ahead.ready[turn]));
-    PetscCall(run_.CheckLate());
-    const cg::Record  &record = *ahead.seen[turn];
-    const cg::Scalars &seen = record.scalars;
-    while (ksp_->its < seen.its && !ksp_->reason) {
-      ksp_->its++;
-      ksp_->rnorm = record.norm_of[ksp_->its % cg::Record::size];
-      if (PetscIsInfOrNanReal(ksp_->rnorm)) break; // no test is asked of it
-      PetscCall(Test());
-    }
-    if (ksp_->reason || seen.stop == cg::Scalars::none) continue;
-    run_.scalars = seen;
-    PetscCall(CheckStop());
-    if (!ksp_->reason && seen.stop == cg::Scalars::limit) ksp_->reason = KSP_DIVERGED_ITS;
-    if (ksp_->reason) continue;
-    SETERRQ(PetscObjectComm((PetscObject)ksp_), PETSC_ERR_ARG_WRONGSTATE,
-            "the tolerances changed during the solve; change them before it");
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#else
-PetscErrorCode Solve::RunAhead() {
-  return PETSC_SUCCESS;
-}
-#endif
 
 PetscErrorCode Solve::Run() {
   cg::Scalars &s = run_.scalars;

@@ -14,8 +14,9 @@ struct FusedCG {
   KSPCGType    type = PetscDefined(USE_COMPLEX) ? KSP_CG_HERMITIAN : KSP_CG_SYMMETRIC;
   cg::Runner   runner;
   cg::Ahead    ahead;
-  cg::Recorded iteration;       // of the last solve
+  cg::Recorded iterations[2];   // of the last solve, by turns
   Vec          diagonal = NULL; // of the preconditioner; null before it is needed
+  Vec          next_p = NULL;   // likewise
   Peers        memory;          // r, p and w of a star on several GPUs, which read their neighbours'
   bool         asked_memory = false;
   Vec          in_memory[3] = {NULL, NULL, NULL};
@@ -59,6 +60,7 @@ private:
   }
   PetscErrorCode RecordIteration();
   PetscErrorCode LaunchIteration(bool *launched);
+  PetscErrorCode ReadIterated(Arrays *arrays, const PetscScalar *of[cg::Recorded::arrays]);
   PetscErrorCode IterateAndTest();
   PetscErrorCode RunAhead();
   PetscErrorCode Queue(int iterations, bool as_graph, int turn);
@@ -112,12 +114,13 @@ private:
   cg::Runner   &run_;
   Mat           A_ = NULL;
   Vec           x_ = NULL, b_ = NULL, r_ = NULL, p_ = NULL, w_ = NULL;
+  Vec           next_p_ = NULL;      // of an iteration by a star: where it goes
   size_t        n_ = 0, most_n_ = 0; // values of this rank, and the most of a rank
   PetscMPIInt   ranks_ = 1;
   PetscMemType  memory_ = PETSC_MEMTYPE_HOST;
   bool          is_diagonal_ = false, varies_ = false; // the preconditioner; its diagonal
   bool          projects_ = false;                     // out of a null space
-  bool          records_ = false;                      // FusedCG::iteration is of this solve, or null
+  bool          records_ = false;                      // FusedCG::iterations are this solve's
   PetscScalar   factor_ = 1;                           // of a diagonal that does not vary
   StencilMat   *ours_ = NULL;                          // the matrix, where it is ours and vectors are on GPUs
   bool          all_on_gpu_ = false;                   // the vectors of all ranks

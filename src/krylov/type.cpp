@@ -62,6 +62,7 @@ PetscErrorCode reset(KSP ksp) {
 
   PetscFunctionBegin;
   PetscCall(VecDestroy(&data->diagonal));
+  PetscCall(VecDestroy(&data->next_p));
   PetscCall(data->Disconnect());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
