@@ -46,6 +46,7 @@ class Shellac(CMakePackage, CudaPackage):
             self.define("PETSC_ARCH", ""),
             self.define("CMAKE_INSTALL_LIBDIR", "lib"),
             self.define("BUILD_TESTING", self.run_tests),
+            self.define("SHELLAC_EXAMPLES", False),
             self.define("SHELLAC_TUTORIALS", False),
             self.define("SHELLAC_RUNTIME_CXX", self.spec["mpi"].mpicxx),  # Spack's own wrapper works in builds only
             self.define_from_variant("SHELLAC_CAIRO", "cairo"),
