@@ -306,4 +306,98 @@ TEST_CASE("the Jacobian follows a change of settings", "[burgers]") {
   }
 }
 
+TEST_CASE("the Jacobian's matrices follow TSReset(), a longer reconstruction and explicit steps", "[burgers]") {
+  const PetscInt N = 30 * rank_count();
+  for (const char *type : {"shell", "aij", "shell_aij"})
+    for (const char *before : {"TSReset()", "nothing", "explicit steps"}) {
+      INFO(type << " after " << before);
+      const std::string text = std::string("-snes_rtol 1e-10 -pc_type none -burgers_jacobian ") + type + " -ts_type ";
+      const bool        is_explicit = !strcmp(before, "explicit steps");
+      Run               changed(PETSC_COMM_WORLD, N, true, text + (is_explicit ? "arkimex" : "beuler")),
+          fresh(PETSC_COMM_WORLD, N, true, text + "beuler -burgers_reconstruct weno5");
+      for (Run *run : {&changed, &fresh}) run->start([&](PetscInt i) { return wavy(i, N); });
+      changed.step(1, 1e-3);
+      changed.start([&](PetscInt i) { return wavy(i, N); });
+      if (!strcmp(before, "TSReset()")) OK(TSReset(changed.ts));
+      OK(TSBurgersSetReconstruction(changed.ts, TS_BURGERS_WENO5));
+      OK(TSSetType(changed.ts, TSBEULER));
+      for (Run *run : {&changed, &fresh}) run->step(2, 1e-3);
+      CHECK(difference(changed.u, fresh.u) <= 1e-9);
+      SNES    snes;
+      Mat     J[2];
+      MatType types[2];
+      OK(TSGetSNES(changed.ts, &snes));
+      OK(SNESGetJacobian(snes, &J[0], NULL, NULL, NULL));
+      OK(TSGetRHSJacobian(fresh.ts, &J[1], NULL, NULL, NULL));
+      for (int k = 0; k < 2; k++) OK(MatGetType(J[k], &types[k]));
+      CHECK(std::string(types[0]) == types[1]);
+    }
+}
+
+TEST_CASE("gradients of steps by TSAdjointSolve()", "[burgers]") {
+  const PetscInt  N = 20 * rank_count();
+  const PetscReal eps = 1e-6;
+  for (const char *type : {"shell", "aij"})
+    for (const char *scheme : {"engquist_osher", "lax_friedrichs -burgers_reconstruct weno5"}) {
+      INFO(type << ' ' << scheme);
+      Options           memory("-ts_trajectory_type memory");
+      const std::string text = std::string("-ts_type cn -snes_rtol 1e-11 -ksp_rtol 1e-11 -pc_type none "
+                                           "-burgers_viscosity 0.05 -burgers_jacobian ") +
+                               type + " -burgers_flux " + scheme;
+      Run         run(PETSC_COMM_WORLD, N, true, text);
+      Vector      v = random_vector(run.da, 2), from = random_vector(run.da, 1);
+      PetscReal   speed, norm, half[2];
+      PetscScalar slope;
+      OK(VecNorm(from, NORM_INFINITY, &speed));
+      OK(VecCopy(from, run.u));
+      OK(TSSetSaveTrajectory(run.ts));
+      run.step(4, 0.05);
+      Vector gradient = copy_of(run.u);
+      Vec    lambda = gradient;
+      OK(TSSetCostGradients(run.ts, 1, &lambda, NULL));
+      OK(TSAdjointSolve(run.ts));
+      OK(VecDot(v, gradient, &slope));
+      for (int side = 0; side < 2; side++) {
+        Run beside(PETSC_COMM_WORLD, N, true, text);
+        if (scheme[0] == 'l') OK(TSBurgersSetSpeed(beside.ts, speed)); // counts as a constant
+        OK(VecWAXPY(beside.u, side ? eps : -eps, v, from));
+        beside.step(4, 0.05);
+        OK(VecNorm(beside.u, NORM_2, &norm));
+        half[side] = norm * norm / 2;
+      }
+      CHECK(PetscAbsReal(PetscRealPart(slope) * 2 * eps / (half[1] - half[0]) - 1) < 1e-5);
+    }
+}
+
+TEST_CASE("several TS take implicit steps on one DMDA", "[burgers]") {
+  const PetscInt    N = 30 * rank_count();
+  const char *const text = "-ts_type beuler -snes_rtol 1e-10 -burgers_viscosity 0.1";
+  Run               first(PETSC_COMM_WORLD, N, true, text), alone(PETSC_COMM_WORLD, N, true, text);
+  Vector            u = make_vector(first.da);
+  for (Run *run : {&first, &alone}) run->start([&](PetscInt i) { return wavy(i, N); });
+  OK(VecCopy(first.u, u));
+  first.step(1, 1e-3);
+  alone.step(2, 2e-3);
+  {
+    Stepper         second;
+    Options         set(text);
+    const PetscReal length = 2 * pi;
+    OK(TSCreate(PETSC_COMM_WORLD, &second));
+    OK(TSSetDM(second, first.da));
+    OK(TSSetProblemType(second, TS_NONLINEAR));
+    OK(TSSetBurgers(second));
+    OK(TSBurgersSetLengths(second, 1, &length));
+    OK(TSSetFromOptions(second));
+    OK(TSSetTimeStep(second, 2e-3));
+    OK(TSSetMaxSteps(second, 2));
+    OK(TSSetMaxTime(second, 1));
+    OK(TSSetExactFinalTime(second, TS_EXACTFINALTIME_MATCHSTEP));
+    OK(TSSolve(second, u));
+    CHECK(difference(u, alone.u) <= 1e-9);
+  }
+  first.start([&](PetscInt i) { return wavy(i, N); });
+  first.step(2, 2e-3);
+  CHECK(difference(first.u, alone.u) <= 1e-9);
+}
+
 #endif

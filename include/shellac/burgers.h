@@ -158,7 +158,11 @@ PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
    after `TSMonitorCancel()`, call `TSSetFromOptions()` or this function again.
 
    The matrix-free Jacobian has no entries. -pc_type lu, ilu, sor, mg, gamg and others that need entries give an
-   error that names the remedy: -burgers_jacobian shell_aij or aij. The Jacobian may outlive the TS.
+   error that names the remedy: -burgers_jacobian shell_aij or aij. Products with its transpose, as of `TSAdjointSolve()`,
+   store the entries of each state. The Jacobian may outlive the TS.
+
+   Several TS may solve on one `DMDA` in turn. In gradients of `TSAdjointSolve()`, the speed that lax_friedrichs has from
+   the first state counts as a constant.
 
    Errors:
    `PETSC_ERR_ARG_WRONG` for another DM; `PETSC_ERR_ARG_OUTOFRANGE` for another dof or dimension, too few cells for

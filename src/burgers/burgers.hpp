@@ -97,6 +97,7 @@ struct Burgers {
   bool         always_accept = false;         // was asked of the adapter cfl
   PetscBool    accepted_before = PETSC_FALSE; // what was asked of it before that
   BurgersSolve solve;
+  PetscReal    speed_of_last = 0; // the wave speed of the last solve, until the next one
   FusedSteps   fused;
 
   MPI_Comm comm() const { return grid.comm; }

@@ -8,6 +8,10 @@
 
 namespace shellac {
 
+// A state may be faster by this than the first one: high orders overshoot, and much if steps are unstable. A speed that the
+// user gives is taken as it is.
+static constexpr PetscReal overshoot = 1.25;
+
 PetscReal number_of(unsigned long long bits) {
   double x;
   memcpy(&x, &bits, sizeof(x));
@@ -28,8 +32,8 @@ PetscReal burgers_bound(const Burgers &burgers, PetscReal speed) {
   return rate > 0 ? 1 / rate : PETSC_MAX_REAL;
 }
 
-// During a solve the speed of its first state, so that the result does not depend on how steps are fused; otherwise the
-// largest speed of all states so far.
+// During a solve the speed of its first state, so that the result does not depend on how steps are fused; after it likewise
+// for its states, which TSAdjointSolve() visits; otherwise the largest speed of all states so far.
 PetscErrorCode BurgersSetWaveSpeed(Burgers *burgers, PetscMemType memory, const PetscScalar *u) {
   Extremes extremes;
 
@@ -40,11 +44,15 @@ PetscErrorCode BurgersSetWaveSpeed(Burgers *burgers, PetscMemType memory, const 
   PetscCall(BurgersExtremes(burgers, memory, u, &extremes));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &extremes.state, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, burgers->comm()));
   if (extremes.state >= infinite_bits) PetscFunctionReturn(PETSC_SUCCESS); // the check names the place
-  burgers->solve.wave_speed = PetscMax(burgers->solve.wave_speed, number_of(extremes.state));
-  if (burgers->settings.boundary == TS_BURGERS_INFLOW)
-    for (const auto &component : burgers->settings.inflow)
-      for (PetscReal value : component)
-        burgers->solve.wave_speed = PetscMax(burgers->solve.wave_speed, PetscAbsReal(value));
+  if (number_of(extremes.state) <= burgers->speed_of_last * overshoot)
+    burgers->solve.wave_speed = burgers->speed_of_last;
+  else {
+    burgers->solve.wave_speed = PetscMax(burgers->solve.wave_speed, number_of(extremes.state));
+    if (burgers->settings.boundary == TS_BURGERS_INFLOW)
+      for (const auto &component : burgers->settings.inflow)
+        for (PetscReal value : component)
+          burgers->solve.wave_speed = PetscMax(burgers->solve.wave_speed, PetscAbsReal(value));
+  }
   for (auto &at : burgers->patch.at) at.speed = burgers->solve.wave_speed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -81,8 +89,7 @@ static PetscReal allowed_speed(const Burgers &burgers) {
 }
 static bool is_slow_enough(const Burgers &burgers, PetscReal speed) {
   const PetscReal allowed = allowed_speed(burgers);
-  // high orders overshoot, and much if steps are unstable; a speed that the user gives is taken as it is
-  return allowed == 0 || speed <= allowed * (burgers.settings.speed > 0 ? PetscReal(1.01) : PetscReal(1.25));
+  return allowed == 0 || speed <= allowed * (burgers.settings.speed > 0 ? PetscReal(1.01) : overshoot);
 }
 static bool is_short_enough(const Burgers &burgers, const StepChecks &checks, PetscReal speed) {
   // the last step to a final time may be longer by a hundredth

@@ -45,6 +45,7 @@ PetscErrorCode BurgersReset(Burgers *burgers) {
   fused.halo_width = 0;
   fused.last = FusedBlock();
   burgers->solve = BurgersSolve();
+  burgers->speed_of_last = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

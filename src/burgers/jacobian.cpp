@@ -19,6 +19,7 @@ struct Jacobian {       // shift + scale J(state)
   Vec            state = NULL;
   Halo           of_state, of_vector;
   PetscReal      shift = 0, scale = 1;
+  Mat            entries = NULL; // of J(state), for the transpose; null until it is asked for
 };
 
 PetscErrorCode get_jacobian(Mat J, Jacobian **context) {
@@ -29,6 +30,7 @@ PetscErrorCode get_jacobian(Mat J, Jacobian **context) {
 
 PetscErrorCode drop_halos(Jacobian *context) {
   PetscFunctionBegin;
+  PetscCall(MatDestroy(&context->entries));
   if (context->generation) {
     PetscCall(context->of_state.Destroy());
     PetscCall(context->of_vector.Destroy());
@@ -62,6 +64,7 @@ PetscErrorCode load_state(Jacobian *context) {
           halo->Create(burgers->links, burgers->patch.patch, false, burgers->on_device, burgers->settings.halo_way));
     context->generation = burgers->generation;
   }
+  PetscCall(MatDestroy(&context->entries));
   PetscCall(arrays.Read(context->state, &array));
   PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), array));
   PetscCall(context->of_state.Begin(array, arrays.memory()));
@@ -115,6 +118,31 @@ PetscErrorCode mult(Mat J, Vec v, Vec y) {
                                           context->shift, context->scale, (PetscReal *)py));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// y = Jᵀ v, by entries.
+PetscErrorCode mult_transpose(Mat J, Vec v, Vec y) {
+  Jacobian *context;
+  MatType   type;
+
+  PetscFunctionBegin;
+  PetscCall(get_jacobian(J, &context));
+  if (context->scale == 0) {
+    PetscCall(mult(J, v, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(update_state(J, context));
+  Burgers *burgers = context->burgers;
+  PetscCall(GridCheckVector(burgers->grid, v, "operand"));
+  PetscCall(GridCheckVector(burgers->grid, y, "result"));
+  if (!context->entries) {
+    PetscCall(BurgersChooseAIJ(burgers->dm, &type));
+    PetscCall(BurgersCreateAIJ(burgers, type, &context->entries));
+    PetscCall(BurgersAssembleJacobian(burgers, context->state, 0, 1, context->entries));
+  }
+  PetscCall(MatMultTranspose(context->entries, v, y));
+  PetscCall(VecAXPBY(y, context->shift, context->scale, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -335,6 +363,7 @@ PetscErrorCode create_shell(PetscContainer owner, PetscInt n, PetscInt block, Ve
   PetscCall(MatBindToCPU(*J, PETSC_FALSE));
   PetscCall(MatSetBlockSize(*J, block));
   PetscCall(set_operation(*J, MATOP_MULT, mult));
+  PetscCall(set_operation(*J, MATOP_MULT_TRANSPOSE, mult_transpose));
   PetscCall(set_operation(*J, MATOP_SCALE, scale));
   PetscCall(set_operation(*J, MATOP_SHIFT, shift));
   PetscCall(set_operation(*J, MATOP_ZERO_ENTRIES, zero_entries));
@@ -409,10 +438,12 @@ PetscErrorCode BurgersSetMatrices(TS ts, Burgers *burgers) {
   const Patch                &patch = burgers->patch.patch;
   PetscContainer              owner;
   VecType                     vec_type;
+  SNES                        snes;
 
   PetscFunctionBegin;
-  PetscCall(TSGetRHSJacobian(ts, &J, NULL, NULL, NULL));
-  if (burgers->has_matrices && J) PetscFunctionReturn(PETSC_SUCCESS); // TSReset() drops them
+  PetscCall(TSGetSNES(ts, &snes));
+  PetscCall(SNESGetJacobian(snes, &J, NULL, NULL, NULL)); // TSGetRHSJacobian() would make one after TSReset()
+  if (burgers->has_matrices && J) PetscFunctionReturn(PETSC_SUCCESS);
   J = NULL;
   if (type != TS_BURGERS_JACOBIAN_AIJ) {
     PetscCall(BurgersGetContainer(ts, &owner));

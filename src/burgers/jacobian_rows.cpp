@@ -32,12 +32,34 @@ PetscErrorCode BurgersForEachRow(Burgers *burgers, Vec state, const UseRow &f) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Room for all entries, also in a matrix of the program's, in one made for a shorter reconstruction, and in one that an
+// explicit step has shifted before it had entries.
+static PetscErrorCode make_room(const Burgers &burgers, Mat P) {
+  const Patch   &patch = burgers.patch.patch;
+  const PetscInt n = (PetscInt)patch.all().points() * patch.dof;
+  const PetscInt entries = (2 * burgers.operations->radius * burgers.grid.dim + 1) * patch.dof;
+  MatInfo        info;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetInfo(P, MAT_LOCAL, &info));
+  PetscMPIInt lacks = info.nz_allocated < (PetscLogDouble)n * PetscMin(entries, n);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, burgers.comm()));
+  if (lacks) {
+    PetscCall(MatSeqAIJSetPreallocation(P, PetscMin(entries, n), NULL));
+    PetscCall(MatMPIAIJSetPreallocation(P, PetscMin(entries, n), NULL, entries, NULL));
+  }
+  PetscCall(MatSetOption(P, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetOption(P, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); // fewer columns than entries on tiny grids
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode BurgersAssembleJacobian(Burgers *burgers, Vec state, PetscReal shift, PetscReal scale, Mat P) {
   const Grid              &grid = burgers->grid;
   std::vector<PetscInt>    columns;
   std::vector<PetscScalar> values;
 
   PetscFunctionBegin;
+  PetscCall(make_room(*burgers, P));
   PetscCall(MatZeroEntries(P));
   PetscCall(BurgersForEachRow(
       burgers, state, [&](const PetscInt p[3], PetscInt c, const std::vector<JacobianEntry> &entries) {
@@ -79,17 +101,15 @@ PetscErrorCode BurgersChooseAIJ(DM dm, MatType *type) {
 
 PetscErrorCode BurgersCreateAIJ(Burgers *burgers, MatType type, Mat *P) {
   const Patch   &patch = burgers->patch.patch;
-  const PetscInt n = (PetscInt)patch.all().points() * patch.dof, dim = burgers->grid.dim;
-  const PetscInt entries = (2 * burgers->operations->radius * dim + 1) * patch.dof;
+  const PetscInt n = (PetscInt)patch.all().points() * patch.dof;
 
   PetscFunctionBegin;
   PetscCall(MatCreate(burgers->comm(), P));
   PetscCall(MatSetSizes(*P, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(MatSetType(*P, type));
   PetscCall(MatSetBlockSize(*P, patch.dof));
-  PetscCall(MatSeqAIJSetPreallocation(*P, PetscMin(entries, n), NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*P, PetscMin(entries, n), NULL, entries, NULL));
-  PetscCall(MatSetOption(*P, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); // fewer columns than entries on tiny grids
+  PetscCall(MatSetUp(*P));
+  PetscCall(make_room(*burgers, *P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -176,6 +176,23 @@ static PetscErrorCode has_rolled_back(TS ts, const Burgers *burgers, PetscInt st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// PETSc keeps what a step solves on the DM, for the TS that was set up on it first: another one would solve for the step
+// of that TS, which may be gone.
+static PetscErrorCode take_grid(TS ts) {
+  PetscErrorCode (*function)(SNES, Vec, Vec, void *);
+  PetscErrorCode (*jacobian)(SNES, Vec, Mat, Mat, void *);
+  void *of;
+  DM    dm;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMSNESGetFunction(dm, &function, &of));
+  if (function == SNESTSFormFunction && of != ts) PetscCall(DMSNESSetFunction(dm, SNESTSFormFunction, ts));
+  PetscCall(DMSNESGetJacobian(dm, &jacobian, &of));
+  if (jacobian == SNESTSFormJacobian && of != ts) PetscCall(DMSNESSetJacobian(dm, SNESTSFormJacobian, ts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode begin_solve(TS ts, Burgers *burgers, PetscInt step, Vec u) {
   Arrays             arrays;
   const PetscScalar *array = NULL;
@@ -185,7 +202,9 @@ static PetscErrorCode begin_solve(TS ts, Burgers *burgers, PetscInt step, Vec u)
   PetscCall(BurgersSetUp(ts, burgers));
   PetscCall(GridCheckVector(burgers->grid, u, "state"));
   PetscCall(check_options(ts, burgers));
-  burgers->solve.wave_speed = 0;
+  PetscCall(BurgersSetMatrices(ts, burgers)); // which TSReset() drops
+  PetscCall(take_grid(ts));
+  burgers->solve.wave_speed = burgers->speed_of_last = 0;
   burgers->solve.checked_step = -1;
   burgers->solve.first_step = step;
   burgers->fused.phase = FusedSteps::Phase::idle;
@@ -225,6 +244,7 @@ static PetscErrorCode end_solve(TS ts, Burgers *burgers) {
     PetscCall(views_on_screen(ts, &views));
     if (views) PetscCall(TSBurgersView(ts, PETSC_VIEWER_STDOUT_(burgers->comm())));
   }
+  burgers->speed_of_last = burgers->solve.wave_speed;
   burgers->solve = BurgersSolve();
   burgers->fused.last = FusedBlock();
   PetscFunctionReturn(PETSC_SUCCESS);
