@@ -19,6 +19,7 @@ static const char help[] =
     "Solves the equation that a text states. Draws its unknowns.\n"
     "  -equation bratu.h                 the text\n"
     "  -equation_lambda 5                a parameter of it, here lambda\n"
+    "  -equation_compile_ahead           only compiles the text, for machines without a compiler\n"
     "  -da_grid_x 300 -da_grid_y 200     points along each axis\n"
     "  -equation_stretch_y tanh,2        crowds points at both ends of y; pictures but .vts draw them evenly\n"
     "  -refinements 3                    solves on so many finer grids too, and prints the order of the error\n"
@@ -217,7 +218,7 @@ int main(int argc, char **argv) {
   Solution    solution = {};
   PetscInt    refinements = 0;
   PetscReal   error = 0, h = 0;
-  PetscBool   set, in_time;
+  PetscBool   set, in_time, ahead = PETSC_FALSE;
   std::string picture;
   char        file[PETSC_MAX_PATH_LEN];
 
@@ -232,6 +233,12 @@ int main(int argc, char **argv) {
   name = name.substr(name.find_last_of('/') == std::string::npos ? 0 : name.find_last_of('/') + 1);
   name = name.substr(0, name.find_last_of('.'));
   PetscCall(DMDACreateFromEquationFile(PETSC_COMM_WORLD, file, &da));
+  PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-equation_compile_ahead", &ahead, nullptr));
+  if (ahead) {
+    PetscCall(DMDestroy(&da));
+    PetscCall(PetscFinalize());
+    return 0;
+  }
   PetscCall(GetPictureName(da, name, &picture));
   PetscCall(DMDAEquationIsRate(da, &in_time));
   for (PetscInt r = 0; r <= refinements; r++) {

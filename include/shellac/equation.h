@@ -18,6 +18,8 @@
    Options Database Keys:
 +  -equation_cache <a folder's path>                      - where compiled equations are kept; default $SHELLAC_CACHE,
                                                             else ~/.cache/shellac/equations
+.  -equation_compile_ahead <true|false>                   - compile what any Mat type needs, for machines without a
+                                                            compiler, and print where it is kept; default false
 .  -equation_domain <two reals for each axis>             - lower and upper end of each axis [length]; default from the
                                                             text, the DM's coordinates, else 0,1
 .  -equation_stretch_x <geometric,ratio or tanh,strength> - how points are placed along x; default from the text, else
@@ -103,6 +105,8 @@ PETSC_EXTERN PetscErrorCode DMDASetEquationFromFile(DM da, const char file[]);
 +  -equation <a file's path>                              - the text of the equation; default none
 .  -equation_cache <a folder's path>                      - where compiled equations are kept; default $SHELLAC_CACHE,
                                                             else ~/.cache/shellac/equations
+.  -equation_compile_ahead <true|false>                   - compile what any Mat type needs, for machines without a
+                                                            compiler, and print where it is kept; default false
 .  -equation_domain <two reals for each axis>             - lower and upper end of each axis [length]; default from the
                                                             text, the DM's coordinates, else 0,1
 .  -equation_stretch_x <geometric,ratio or tanh,strength> - how points are placed along x; default from the text, else

@@ -7,19 +7,22 @@
 
 namespace shellac {
 
+PetscErrorCode CompileAction(MPI_Comm comm, Equation &equation, bool ahead) {
+  const void *compiled;
+
+  PetscFunctionBegin;
+  PetscCall(CompileSource(comm, equation_action_source(equation.text, equation.shape),
+                          {"the equation", equation.text.file, equation.text.lines}, equation.cache.c_str(), &compiled,
+                          1, ahead));
+  equation.action = static_cast<const equation::ActionFunctions *>(compiled);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // ---- on a grid -------------------------------------------------------------------------------------------------------
 
 PetscErrorCode EquationOnGrid::CopyState(Vec u, Vec *state) {
-  Equation &equation = *equation_;
-
   PetscFunctionBegin;
-  if (!equation.action) {
-    const void *compiled;
-    PetscCall(CompileSource(grid_.comm, equation_action_source(equation.text, equation.shape),
-                            {"the equation", equation.text.file, equation.text.lines}, equation.cache.c_str(),
-                            &compiled));
-    equation.action = static_cast<const equation::ActionFunctions *>(compiled);
-  }
+  if (!equation_->action) PetscCall(CompileAction(grid_.comm, *equation_, false));
   PetscCall(CheckComplete());
   if (!*state) PetscCall(ghosts_ ? DMCreateLocalVector(da_, state) : VecDuplicate(u, state));
   if (ghosts_) {

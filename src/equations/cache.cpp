@@ -247,7 +247,7 @@ struct Found {
 
 } // namespace
 
-static Found find_or_make(const char given[], const std::string &key, const char extension[],
+static Found find_or_make(const char given[], const std::string &key, const char extension[], bool must_keep,
                           const std::function<std::string(const std::string &path)> &make,
                           std::unique_ptr<PrivateFolder>                            &own) {
   Found             found;
@@ -292,6 +292,9 @@ static Found find_or_make(const char given[], const std::string &key, const char
                              : "It is compiled, and not kept in the cache, " + named + ": " + why;
   if (found.is_kept)
     prune_cache(folder, most_bytes_of_cache);
+  else if (must_keep)
+    found.problem = "what is compiled ahead cannot be kept in the cache, " + named + ": " + why +
+                    "; name another folder by the environment variable SHELLAC_CACHE";
   else
     found.path = made;
   return found;
@@ -300,7 +303,7 @@ static Found find_or_make(const char given[], const std::string &key, const char
 PetscErrorCode GetCachedFile(MPI_Comm comm, const char given[], const std::string &key, const char extension[],
                              const std::function<std::string(const std::string &path)>                    &make,
                              const std::function<void(const std::string &path, const std::string &bytes)> &take,
-                             std::string                                                                  *problem) {
+                             std::string *problem, bool must_keep) {
   PetscMPIInt                    rank;
   Found                          found;
   std::unique_ptr<PrivateFolder> own;
@@ -309,7 +312,7 @@ PetscErrorCode GetCachedFile(MPI_Comm comm, const char given[], const std::strin
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (rank == 0) {
-    found = find_or_make(given, key, extension, make, own);
+    found = find_or_make(given, key, extension, must_keep, make, own);
     if (!found.news.empty()) PetscCall(PetscInfo(NULL, "%s\n", found.news.c_str()));
     checksum = hash_of(found.bytes + key);
   }

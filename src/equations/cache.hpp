@@ -30,11 +30,11 @@ private:
 // returns an error or an empty string. Where the cache cannot keep it, as others can write there or the disk is full,
 // the file is made each time, and -info says so. Ranks that do not see the first rank's file get a copy. Collective.
 // *problem, on all ranks: that of make(); a folder that cannot be made or written, or empty. given: the folder; empty:
-// from the environment. extension: of the file's name.
+// from the environment. extension: of the file's name. must_keep: what the cache cannot keep is a problem.
 PetscErrorCode GetCachedFile(MPI_Comm comm, const char given[], const std::string &key, const char extension[],
                              const std::function<std::string(const std::string &path)>                    &make,
                              const std::function<void(const std::string &path, const std::string &bytes)> &take,
-                             std::string                                                                  *problem);
+                             std::string *problem, bool must_keep = false);
 
 std::string hash_of(const std::string &text); // 32 digits
 // Why another user could put files into a folder; empty: none could. path: absolute, without links.

@@ -70,8 +70,7 @@ static bool find_version(const std::string &name, Compiler *compiler) {
   return true;
 }
 
-// That of $SHELLAC_CXX, of the build, or another one of this machine where the build's is no more. If none can be run,
-// that of the build, so that a machine without a compiler finds the results of another machine with the same compiler.
+// That of $SHELLAC_CXX, of the build, or another one of this machine where the build's is no more.
 static const Compiler &compiler() {
   static std::map<std::string, Compiler> found;
   const std::string                      own = variable("SHELLAC_CXX"), key = own.empty() ? SHELLAC_EQUATION_CXX : own;
@@ -83,8 +82,12 @@ static const Compiler &compiler() {
   for (const std::string &name : names)
     if (find_version(name, &c)) return c;
   (void)find_version(key, &c);
-  c.version = SHELLAC_EQUATION_CXX_VERSION;
   return c;
+}
+// What is asked for: no machine needs a compiler for what another one has compiled.
+static std::string compiler_in_key() {
+  const std::string own = variable("SHELLAC_CXX");
+  return own.empty() ? SHELLAC_EQUATION_CXX SHELLAC_EQUATION_CXX_VERSION : own;
 }
 
 // ---- the processor ---------------------------------------------------------------------------------------------------
@@ -207,7 +210,7 @@ static std::string first_error(const std::string &output, const SourceText &text
 
 // On one rank: makes the library `path` of the parts of a source; returns the error, or an empty string.
 static std::string compile(const std::string &source, int parts, const SourceText &text, const Words &target,
-                           const std::string &path) {
+                           const std::string &target_name, const std::string &path) {
   const std::string folder = path.substr(0, path.rfind('/')), code = folder + "/source.cpp",
                     named = "the compiler '" + compiler().name + "'";
   std::ofstream stream(code);
@@ -259,8 +262,10 @@ static std::string compile(const std::string &source, int parts, const SourceTex
   }
   if (status == 0 && access(path.c_str(), R_OK) == 0) return "";
   if (status == Process::cannot_run || status == 126)
-    return named + ", which compiles " + text.what +
-           ", cannot be run; name another by the environment variable SHELLAC_CXX";
+    return named + ", which compiles " + text.what + ", cannot be run, and the cache has no result for the processor " +
+           target_name +
+           "; name another compiler by the environment variable SHELLAC_CXX, or run the program once where there is "
+           "one, with the same SHELLAC_CACHE and SHELLAC_PROCESSOR";
   if (status > 256) output += " (it was ended by signal " + std::to_string(status - 256) + ")";
   if (output.find("error:") == std::string::npos)
     return named +
@@ -269,9 +274,9 @@ static std::string compile(const std::string &source, int parts, const SourceTex
 }
 
 PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const SourceText &text, const char cache[],
-                             const void **compiled, int parts) {
+                             const void **compiled, int parts, bool ahead) {
   static std::map<std::string, const void *> loaded; // by the hash of the key
-  std::string                                problem, failed, key, hash(32, '0'), target_name;
+  std::string                                problem, failed, key, hash(32, '0'), target_name, kept;
   Words                                      target;
   PetscMPIInt                                rank;
 
@@ -280,17 +285,20 @@ PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const Sou
   PetscCall(GetTarget(comm, &target, &target_name));
   if (rank == 0) { // where it is compiled
     key = source + joined(flags) + joined(flags_of_first_part) + joined(target) + target_name +
-          variable("SHELLAC_CXXFLAGS") + joined(libraries) + compiler().name + compiler().version;
+          variable("SHELLAC_CXXFLAGS") + joined(libraries) + compiler_in_key();
     hash = hash_of(key);
-    PetscCall(PetscInfo(NULL, "The compiler for %s is %s (%s), its processor %s\n", text.what.c_str(),
-                        compiler().name.c_str(), compiler().version.c_str(), target_name.c_str()));
   }
   PetscCallMPI(MPI_Bcast(&hash[0], 32, MPI_CHAR, 0, comm));
   int is_loaded = loaded.count(hash) > 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &is_loaded, 1, MPI_INT, MPI_MIN, comm));
-  const auto make = [&](const std::string &to) { return compile(source, parts, text, target, to); };
+  const auto make = [&](const std::string &to) {
+    (void)!PetscInfo(NULL, "The compiler for %s is %s (%s), its processor %s\n", text.what.c_str(),
+                     compiler().name.c_str(), compiler().version.c_str(), target_name.c_str());
+    return compile(source, parts, text, target, target_name, to);
+  };
   const auto load = [&](const std::string &path, const std::string &) {
     const void *found = nullptr;
+    kept = path;
     if (loaded.count(hash)) return;
     if (void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) found = dlsym(library, "shellac_compiled");
     const char *error = found ? nullptr : dlerror();
@@ -301,9 +309,11 @@ PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const Sou
                ", cannot be loaded: " + (error ? error : "it has no functions") +
                "; name another cache folder, where programs may be, by the environment variable SHELLAC_CACHE";
   };
-  if (!is_loaded) PetscCall(GetCachedFile(comm, cache, key, ".so", make, load, &problem));
+  if (!is_loaded) PetscCall(GetCachedFile(comm, cache, key, ".so", make, load, &problem, ahead));
   PetscCheck(problem.empty(), comm, PETSC_ERR_USER, "%s", problem.c_str());
   SHELLAC_CHECK_ALL(failed.empty(), comm, PETSC_ERR_LIB, "%s", failed.c_str());
+  if (ahead && !is_loaded)
+    PetscCall(PetscPrintf(comm, "%s is compiled for %s: %s\n", text.file.c_str(), target_name.c_str(), kept.c_str()));
   *compiled = loaded[hash];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -136,7 +136,7 @@ static void set_domain(const PetscReal ends[], PetscInt n, PetscInt dim, Equatio
 }
 
 // The values of parameters, and the domain, from the options database.
-static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], size_t cache_size) {
+static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], size_t cache_size, PetscBool *ahead) {
   const char *prefix;
   PetscReal   ends[7];
   PetscInt    n = 7, dim;
@@ -155,6 +155,7 @@ static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], 
   const Option &folder = find_option(equation_options, "-equation_cache"),
                &domain = find_option(equation_options, "-equation_domain");
   PetscCall(PetscOptionsString(folder.key, folder.meaning, folder.setter, cache, cache, cache_size, NULL));
+  PetscCall(read_option(PetscOptionsObject, find_option(equation_options, "-equation_compile_ahead"), ahead));
   for (int i = 0; i < 6; i++) ends[i] = i < (int)equation->domain.size() ? equation->domain[(size_t)i] : i % 2;
   PetscCall(PetscOptionsRealArray(domain.key, domain.meaning, domain.setter, ends, &n, &set));
   if (set) set_domain(ends, n, dim, equation, &problem, &sizes);
@@ -191,7 +192,7 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   char            cache[PETSC_MAX_PATH_LEN] = "";
   PetscInt        dim, dof, width;
   DMDAStencilType stencil;
-  PetscBool       is_da;
+  PetscBool       is_da, ahead = PETSC_FALSE;
   EquationOnGrid *before;
 
   PetscFunctionBegin;
@@ -219,7 +220,7 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
              "%s is a %s, but the DMDA's equation is a %s; give it a DMDA of its own", file.c_str(),
              equation->text.has_rate ? "rate" : "residual", equation->text.has_rate ? "residual" : "rate");
   equation->domain.assign(equation->text.domain.begin(), equation->text.domain.end());
-  PetscCall(set_from_options(da, equation.get(), cache, sizeof(cache)));
+  PetscCall(set_from_options(da, equation.get(), cache, sizeof(cache), &ahead));
   PetscCall(DMDAGetInfo(da, &dim, NULL, NULL, NULL, NULL, NULL, NULL, &dof, &width, NULL, NULL, NULL, &stencil));
   const bool unit = own_grid && equation->domain.empty();
   for (PetscInt a = 0; a < dim && unit; a++) equation->domain.insert(equation->domain.end(), {0, 1});
@@ -250,8 +251,10 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   equation->cache = cache;
   const void *compiled;
   PetscCall(CompileSource(comm, equation_source(equation->text, equation->shape),
-                          {"the equation", file, equation->text.lines}, cache, &compiled, equation_source_parts));
+                          {"the equation", file, equation->text.lines}, cache, &compiled, equation_source_parts,
+                          ahead));
   equation->functions = static_cast<const equation::Functions *>(compiled);
+  if (ahead) PetscCall(CompileAction(comm, *equation, true));
   PetscCall(made->Try(&equation->linear));
   holder.equation = nullptr;
   PetscCall(compose(da, std::move(made)));

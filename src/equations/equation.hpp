@@ -72,6 +72,9 @@ struct Equation {
   size_t unknowns() const { return text.unknowns.size(); }
 };
 
+// Its `action`; ahead: see CompileSource(). Collective.
+PetscErrorCode CompileAction(MPI_Comm comm, Equation &equation, bool ahead);
+
 // The TS whose functions a DMDA's SNES calls.
 struct TimeStepper {
   TS ts = NULL; // not referenced; null where it is destroyed

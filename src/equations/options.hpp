@@ -9,6 +9,8 @@ constexpr Option equation_options[] = {
     {"-equation", "a file's path", "none", "The text of the equation", "DMDASetEquationFromOptions"},
     {"-equation_cache", "a folder's path", "$SHELLAC_CACHE, else ~/.cache/shellac/equations",
      "Where compiled equations are kept", "DMDASetEquation"},
+    {"-equation_compile_ahead", "true|false", "false",
+     "Compile what any Mat type needs, for machines without a compiler, and print where it is kept", "DMDASetEquation"},
     {"-equation_domain", "two reals for each axis", "from the text, the DM's coordinates, else 0,1",
      "Lower and upper end of each axis [length]", "DMDASetEquation"},
     {"-equation_stretch_x", "geometric,ratio or tanh,strength", "from the text, else uniform",

@@ -145,6 +145,28 @@ if(NOT complex)
     -picture none -ts_monitor_solution_vtk g-%03d.vts)
   expect_file(g-002.vts ${xml} 1000)
   expect("steps to t = 10" equation -equation ${gallery}/gray_scott.h -da_grid_x 32 -da_grid_y 32 -ts_max_time 10 -picture none)
+  # Compiled ahead, by a compiler that is no more when the equation is solved
+  find_program(cxx c++)
+  file(CREATE_LINK ${cxx} ${folder}/c++ SYMBOLIC)
+  set(ENV{SHELLAC_CXX} ${folder}/c++)
+  set(ENV{SHELLAC_CXXFLAGS} -O0)
+  set(ENV{SHELLAC_CACHE} ${folder}/ahead)
+  expect("/bratu.h is compiled for [^ ]+: ${folder}/ahead/[^ ]+.so\n.*/bratu.h is compiled for [^ ]+: ${folder}/ahead/"
+    equation -equation ${gallery}/bratu.h -equation_compile_ahead)
+  execute_process(COMMAND chmod o+w ${folder}/ahead)
+  expect_error("cannot be kept in the cache, ${folder}/ahead: others can write in" equation -equation ${gallery}/poisson.h
+    -equation_compile_ahead)
+  execute_process(COMMAND chmod o-w ${folder}/ahead)
+  file(REMOVE ${folder}/c++)
+  foreach(type aij equation)
+    expect("nonlinear equation: [0-9]+ nonlinear" equation -equation ${gallery}/bratu.h -da_grid_x 9 -da_grid_y 9 -picture none
+      -dm_mat_type ${type})
+  endforeach()
+  expect_error("/c[+][+]', which compiles the equation, cannot be run, and the cache has no result for the processor"
+    equation -equation ${gallery}/poisson.h -picture none)
+  foreach(name CXX CXXFLAGS CACHE)
+    unset(ENV{SHELLAC_${name}})
+  endforeach()
 endif()
 expect_error("there is no equation" equation)
 expect("^stencil, 65 x 65 points, 20 steps.*relative error 0.0[0-2]" porous -da_grid_x 65 -da_grid_y 65 -steps 20 -picture none)
