@@ -4,7 +4,6 @@
 #include "support.hpp"
 
 #include <limits>
-#include <regex>
 
 using namespace tests;
 
@@ -201,9 +200,9 @@ static Twins make_heat(const Lattice &l, const Medium &medium) {
 }
 
 static PetscReal bytes_stored(Mat A) {
-  const std::string text = view(A, PETSC_VIEWER_ASCII_INFO);
-  std::smatch       match;
-  return std::regex_search(text, match, std::regex("bytes stored: ([0-9]+)")) ? (PetscReal)std::stod(match[1]) : -1;
+  const std::string text = view(A, PETSC_VIEWER_ASCII_INFO), name = "bytes stored: ";
+  const size_t      at = text.find(name);
+  return at == std::string::npos ? -1 : (PetscReal)std::stod(text.substr(at + name.size()));
 }
 
 TEST_CASE("the form of storage is the smallest that holds the rows", "[capture][forms]") {

@@ -26,8 +26,8 @@ SHELLAC_WIDE void star_row(const T *coefficients, const T *u, const T *const (*s
 }
 
 // The points of a box that needs no halo.
-template <int dim, Form form, class T>
-void apply_star_on_host(const CapturedRow<T> &row, const Field<T> &field, const T *b, const Box &box, T *y) {
+template <int dim, class T>
+void apply_star_on_host(const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b, const Box &box, T *y) {
   constexpr PetscInt                               chunk = 256; // points whose result stays in the first cache
   const Patch                                     &patch = row.patch;
   const CapturedCoefficients<T>                   &a = row.a;
@@ -50,7 +50,7 @@ void apply_star_on_host(const CapturedRow<T> &row, const Field<T> &field, const 
         side[axis][LOWER] = p[axis] > 0 ? here - patch.stride(axis) : zeros.data();
         side[axis][UPPER] = p[axis] + 1 < patch.size[axis] ? here + patch.stride(axis) : zeros.data();
       }
-      for (PetscInt i = box.lo[0]; i < lo; i++) point(i, j, k);
+      for_each_on_host({{box.lo[0], j, k}, {lo, j + 1, k + 1}}, point);
       const T *coefficients = lo < hi ? a.rows(patch, p, begin + lo) : nullptr;
       for (PetscInt from = lo, n; from < hi; from += n) {
         const size_t at = begin + from;
@@ -59,11 +59,13 @@ void apply_star_on_host(const CapturedRow<T> &row, const Field<T> &field, const 
           ahead[axis][LOWER] = side[axis][LOWER] + from, ahead[axis][UPPER] = side[axis][UPPER] + from;
         n = PetscMin(past ? ends_with_line(y + at, chunk) : chunk, hi - from);
         if (past) prefetch(dim > 1 ? ahead[dim - 1][UPPER] : field.u + at, n);
-        star_row<dim, form>(coefficients, field.u + at, ahead, form == Form::product ? nullptr : b + at, n,
-                            past ? buffer : y + at);
+        with_form(form, [&](auto known) {
+          star_row<dim, decltype(known)::value>(coefficients, field.u + at, ahead, b ? b + at : nullptr, n,
+                                                past ? buffer : y + at);
+        });
         if (past) stream_copy(y + at, buffer, n);
       }
-      for (PetscInt i = hi; i < box.hi[0]; i++) point(i, j, k);
+      for_each_on_host({{hi, j, k}, {box.hi[0], j + 1, k + 1}}, point);
     }
   }
   if (past) stream_fence();
@@ -72,10 +74,7 @@ void apply_star_on_host(const CapturedRow<T> &row, const Field<T> &field, const 
 template <class T>
 void apply_star_on_host(int dim, const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b,
                         const Box &box, T *y) {
-  with_form(form, [&](auto known) {
-    constexpr Form f = decltype(known)::value;
-    with_dim(dim, [&](auto d) { apply_star_on_host<decltype(d)::value, f>(row, field, b, box, y); });
-  });
+  with_dim(dim, [&](auto d) { apply_star_on_host<decltype(d)::value>(row, field, form, b, box, y); });
 }
 
 } // namespace shellac

@@ -205,7 +205,7 @@ private:
   }
   // Whether they go column by column.
   bool takes_columns(const Level &at) const {
-    return !variable && PetscMemTypeDevice(memory_) && column::fits(at.patch);
+    return SHELLAC_CUDA && !variable && PetscMemTypeDevice(memory_) && column::fits(at.patch);
   }
   // Whether red-black steps take passes of one or two, of both colours.
   bool takes_pairs(const Level &at) const {
@@ -263,8 +263,8 @@ private:
   // What both need.
   bool is_whole_on_gpu(const Level &at) const {
     if constexpr (variable)
-      return at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends && at.patch.N[0] > 1 &&
-             at.patch.N[1] > 1 && has_indices_for_rows(at.part.grown);
+      return SHELLAC_CUDA && at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends &&
+             at.patch.N[0] > 1 && at.patch.N[1] > 1 && has_indices_for_rows(at.part.grown);
     return false;
   }
   // Whether the next level is put together from the ranks' parts of it.
