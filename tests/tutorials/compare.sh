@@ -8,7 +8,7 @@
 #   -reference TYPE   what it is compared with                      (aij)
 #   -options OPTIONS  further options of both runs, for instance '-dm_vec_type cuda'
 #   -ranks LIST       numbers of MPI ranks                          ('1 3')
-#   -launcher COMMAND what starts a program on the ranks that follow (mpiexec -n)
+#   -launcher COMMAND what starts a program on the ranks that follow (mpiexec -n); none: nothing, for one rank
 #   -tolerance REAL   of the relative difference of two solutions in the infinity norm (1e-7)
 #   -folder FOLDER    where the output of the last runs remains     (a temporary one, removed)
 #
@@ -27,16 +27,16 @@ while [[ ${1:-} == -* ]]; do
     *) echo "compare.sh: '$1' is unknown; the script's first lines list the options" >&2; exit 2 ;;
   esac
 done
+[ "$launcher" != none ] || launcher=
 tutorials=" $* "
 for tutorial; do
   grep -q "^$tutorial " "$here/runs.txt" || { echo "compare.sh: '$tutorial' is not a tutorial of runs.txt" >&2; exit 2; }
 done
-if [ -n "$folder" ]; then
-  mkdir -p "$folder"
-else
-  folder=$(mktemp -d)
-  trap 'rm -rf "$folder"' EXIT
-fi
+temporary=$(mktemp -d "${TMPDIR:-/tmp}/XXXXXX") # paths of sockets must be short
+trap 'rm -rf "$temporary"' EXIT
+folder=${folder:-$temporary}
+# Of each program under way: Open MPI's that start while another ends may find the folder for all of them gone
+mkdir -p "$folder" "$temporary/reference" "$temporary/tested"
 
 # Many short runs on one host: Open MPI need not look for network cards, which takes it longer than the runs
 export OMPI_MCA_pml=${OMPI_MCA_pml:-ob1} OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi,uct,openib,usnic}
@@ -59,8 +59,8 @@ run() {
   shift 4
   rm -f "$name.solution"
   for _ in 1 2; do # on a busy host Open MPI at times fails before the program begins: once more
-    timeout 120 $launcher "$n" "$here/$program" $reported $tolerances $options "$@" -viewer_binary_skip_info \
-      "-${kind}_view_solution" "binary:$name.solution" > "$name.log" 2>&1 && return
+    TMPDIR=$temporary/${name##*/} timeout 120 ${launcher:+$launcher "$n"} "$here/$program" $reported $tolerances $options \
+      "$@" -viewer_binary_skip_info "-${kind}_view_solution" "binary:$name.solution" > "$name.log" 2>&1 && return
     if grep -aqE 'PETSC ERROR|solve|TS dt' "$name.log"; then return 1; fi
   done
   return 1
@@ -94,10 +94,11 @@ compare_run() {
   else
     set -- "$program" ${library:+-dll_append "$library"}
   fi
-  run reference "$n" "$kind" "$program" "-$key" "$reference" ${of[0]} ${of[2]} ||
-    { echo "$reference: $(error_of "$folder/reference.log")"; return 1; }
-  run tested "$n" "$kind" "$@" "-$key" "$type" ${of[0]} ${of[1]} ||
-    { echo "$type: $(error_of "$folder/tested.log")"; return 1; }
+  run reference "$n" "$kind" "$program" "-$key" "$reference" ${of[0]} ${of[2]} & # to start takes longer than to solve
+  run tested "$n" "$kind" "$@" "-$key" "$type" ${of[0]} ${of[1]}
+  local tested_status=$?
+  wait $! || { echo "$reference: $(error_of "$folder/reference.log")"; return 1; }
+  [ $tested_status = 0 ] || { echo "$type: $(error_of "$folder/tested.log")"; return 1; }
   ! grep -aq 'Mat Object' "$folder/reference.log" || grep -aqE "type: (seq|mpi)?$type\$" "$folder/tested.log" || { echo "no solver had a matrix of type $type"; return 1; }
   was=$(iterations "$folder/reference.log") is=$(iterations "$folder/tested.log")
   local compared=
