@@ -143,8 +143,7 @@ TEST_CASE("formulas compile for a GPU", "[sums][formula]") {
     CHECK(problem == "");
     CHECK(binaries.size() == 1);
   };
-  compile("exp(-r/sigma)", false);
-  compile("r < sigma ? pow(1 - r/sigma, 4)*(4*r/sigma + 1) : 0", false);
+  compile("r < sigma ? pow(1 - r/sigma, 4)*(4*r/sigma + 1) : exp(-r/sigma)", false); // two seconds and more
   compile("cos(k*r)/r", true);
 }
 

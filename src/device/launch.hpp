@@ -115,6 +115,7 @@ constexpr bool has_kernels = false; // though other sources of this library have
 #else
 constexpr bool has_kernels = true; // where any has
 #endif
+constexpr bool any_kernels = SHELLAC_CUDA || !has_kernels; // without them, what GPUs run is not compiled
 
 #if SHELLAC_CUDA
 namespace kernel {

@@ -87,10 +87,9 @@ template <class Sum> __global__ __launch_bounds__(threads) void add_parts(int co
 template <class Function> PetscErrorCode for_each_run(PetscMemType memory, const Box &box, const Function &f) {
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
-  if (PetscMemTypeDevice(memory))
-    PetscCall(for_each_of_box(memory, box, runs::OnePoint<Function>{f}));
-  else
-    runs::on_host(box, f);
+  if constexpr (any_kernels)
+    if (PetscMemTypeDevice(memory)) PetscFunctionReturn(for_each_of_box(memory, box, runs::OnePoint<Function>{f}));
+  runs::on_host(box, f);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -79,8 +79,10 @@ public:
               quarter_matrices_.take_memory(&from->quarter_matrices_);
               work_.take(&from->work_);
   }
-  bool in_planes(PetscMemType memory) const { return PetscMemTypeDevice(memory) && is_solved_in_planes<T>(factors_.n); }
-  bool in_quarters(PetscMemType memory) const { return PetscMemTypeDevice(memory) && quarters_; }
+  bool in_planes(PetscMemType memory) const {
+    return SHELLAC_CUDA && PetscMemTypeDevice(memory) && is_solved_in_planes<T>(factors_.n);
+  }
+  bool   in_quarters(PetscMemType memory) const { return SHELLAC_CUDA && PetscMemTypeDevice(memory) && quarters_; }
   size_t bytes() const { return matrices_.bytes() + scale_.bytes() + quarter_matrices_.bytes(); }
 
 private:

@@ -90,9 +90,10 @@ PetscErrorCode for_each_coarse_run(PetscMemType memory, const GridCoarsening &co
                                    const Function &f) {
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
-  if (PetscMemTypeDevice(memory))
-    PetscCall(for_each_of_box(memory, coarse.all(), runs::OneCoarsePoint<Function>{f, coarsening, coarse}));
-  else if (coarsening.axis[0].coarsens)
+  if constexpr (any_kernels)
+    if (PetscMemTypeDevice(memory))
+      PetscFunctionReturn(for_each_of_box(memory, coarse.all(), runs::OneCoarsePoint<Function>{f, coarsening, coarse}));
+  if (coarsening.axis[0].coarsens)
     runs::over_coarse_points<2>(coarsening, coarse, f);
   else
     runs::over_coarse_points<1>(coarsening, coarse, f);

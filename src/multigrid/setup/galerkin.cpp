@@ -104,9 +104,11 @@ PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, cons
   const Weights of = {fine, coarsening, NeighbourList(fine), weights};
 
   PetscFunctionBegin;
-  if (PetscMemTypeDevice(memory))
-    PetscCall(for_each_of_box(memory, coarsening.patch.all(), InterpolateAt{of, axes_between}));
-  else if (coarsening.axis[0].coarsens)
+  PetscCall(check_backend(memory));
+  if constexpr (any_kernels)
+    if (PetscMemTypeDevice(memory))
+      PetscFunctionReturn(for_each_of_box(memory, coarsening.patch.all(), InterpolateAt{of, axes_between}));
+  if (coarsening.axis[0].coarsens)
     interpolate_on_host<2>(of, axes_between);
   else
     interpolate_on_host<1>(of, axes_between);
