@@ -50,6 +50,11 @@ inline Fill medium_fill(const Lattice &l, Medium medium, MatLaplaceBoundaryType 
       is = is || (l.ends[a] == DM_BOUNDARY_NONE && l.N[a] > 2 && (p[a] == 0 || p[a] == l.N[a] - 1));
     return is;
   };
+  const auto k = std::make_shared<std::vector<PetscReal>>((size_t)(l.N[0] * l.N[1] * l.N[2])); // once a point
+  PetscInt   r[3];
+  for (r[2] = 0; r[2] < l.N[2]; r[2]++)
+    for (r[1] = 0; r[1] < l.N[1]; r[1]++)
+      for (r[0] = 0; r[0] < l.N[0]; r[0]++) (*k)[l.natural(r)] = conductivity(medium, l, r);
   const auto edge = [=](const PetscInt p[3], const PetscInt arm[3]) -> PetscReal {
     PetscInt q[3], length2 = 0;
     for (int a = 0; a < 3; a++) {
@@ -66,7 +71,7 @@ inline Fill medium_fill(const Lattice &l, Medium medium, MatLaplaceBoundaryType 
       else
         q[a] = p[a];
     }
-    const PetscReal one = conductivity(medium, l, p), other = conductivity(medium, l, q);
+    const PetscReal one = (*k)[l.natural(p)], other = (*k)[l.natural(q)];
     return 2 * one * other / (one + other) / (PetscReal)length2;
   };
   const Points arms = l.arms();

@@ -153,6 +153,7 @@ static Values swept(const TwoLevels &levels, const PetscInt way[3], const PetscI
     const size_t at = all.index(p);
     PetscReal    r = b[at];
     for (size_t n = 0; n < x.size(); n++) {
+      if (levels.A[at][n] == 0) continue;
       all.point((PetscInt64)n, q);
       r -= levels.A[at][n] * (takes_new(p, q) ? x[n] : u[n]);
     }
