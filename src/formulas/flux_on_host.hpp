@@ -64,17 +64,20 @@ public:
   PetscErrorCode apply(const captured::Apply<T> &point, const T *const *arrays, const Box &box,
                        const Box &inner) const override {
     PetscFunctionBegin;
-    if (dim_ == 2)
-      apply(captured::ApplyWhole<T, 2, false, true>(point, arrays), box, inner);
-    else
-      apply(captured::ApplyWhole<T, 3, false, true>(point, arrays), box, inner);
+    with_form(point.form, [&](auto known) {
+      constexpr Form form = decltype(known)::value;
+      if (dim_ == 2)
+        apply<form>(captured::ApplyWhole<T, 2, false, true>(point, arrays), box, inner);
+      else
+        apply<form>(captured::ApplyWhole<T, 3, false, true>(point, arrays), box, inner);
+    });
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
   static constexpr PetscInt chunk = 256; // points whose result stays in the first cache
 
-  template <int dim>
+  template <Form form, int dim>
   void apply(const captured::ApplyWhole<T, dim, false, true> &point, const Box &box, const Box &inner) const {
     const Patch &patch = point.row.patch;
     const bool   past = beyond_cache((size_t)box.points() * sizeof(T));
@@ -87,7 +90,7 @@ private:
         const bool has_inner =
             inner.points() > 0 && j >= inner.lo[1] && j < inner.hi[1] && k >= inner.lo[2] && k < inner.hi[2];
         const PetscInt lo = has_inner ? inner.lo[0] : box.hi[0], hi = has_inner ? inner.hi[0] : box.hi[0];
-        for_each_on_host({{box.lo[0], j, k}, {lo, j + 1, k + 1}}, point);
+        for (PetscInt i = box.lo[0]; i < lo; i++) point(i, j, k);
         for (PetscInt from = lo, n; from < hi; from += n) {
           const size_t at = patch.index(from, j, k), in_row = (size_t)(from - lo);
           T           *below[3] = {nullptr, row.get() + in_row, nullptr};
@@ -95,15 +98,15 @@ private:
           n = PetscMin(past ? ends_with_line(point.y + at, (int)chunk) : chunk, hi - from);
           if (j == inner.lo[1]) find_below(1, patch, point.field.u, at, n, below[1]);
           if (dim > 2 && k == inner.lo[2]) find_below(2, patch, point.field.u, at, n, below[2]);
-          apply_inner(point, at, n, past, below);
+          apply_inner<form>(point, at, n, past, below);
         }
-        for_each_on_host({{hi, j, k}, {box.hi[0], j + 1, k + 1}}, point);
+        for (PetscInt i = hi; i < box.hi[0]; i++) point(i, j, k);
       }
     if (past) stream_fence();
   }
 
   // n points from `at` on.
-  template <int dim>
+  template <Form form, int dim>
   void apply_inner(const captured::ApplyWhole<T, dim, false, true> &point, size_t at, PetscInt n, bool past,
                    T *const below[3]) const {
     const Patch &patch = point.row.patch;
@@ -118,10 +121,8 @@ private:
       prefetch(u + above[dim - 1], n);
       for (int a = 0; a < (Face::on_faces ? dim : 1); a++) prefetch(k[a] + above[dim - 1], n);
     }
-    with_form(point.form, [&](auto known) {
-      apply_fluxes<Face, dim, decltype(known)::value>(flux_, k, u, above, point.b ? point.b + at : nullptr, n, below,
-                                                      past ? buffer : point.y + at);
-    });
+    apply_fluxes<Face, dim, form>(flux_, k, u, above, point.b ? point.b + at : nullptr, n, below,
+                                  past ? buffer : point.y + at);
     if (past) stream_copy(point.y + at, buffer, n);
   }
   void find_below(int axis, const Patch &patch, const T *u, size_t at, PetscInt n, T *flux) const {
