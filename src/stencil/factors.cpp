@@ -50,6 +50,7 @@ struct FactorSteps {
   OperationFn  *solves[solve_count];
   Mat           pattern = NULL;       // the copy that the symbolic step was given
   bool          of_symmetric = false; // what PETSc knew of A then, and chose ICC or Cholesky by
+  bool          failed = false;       // the last numeric step has ended with an error
   Mat           A = NULL;             // that the numeric step was given,
   MatVersion    version;              // in this state
   MatFactorInfo info;
@@ -103,6 +104,10 @@ template <int n, class... Operands> static PetscErrorCode solve(Mat F, Operands.
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
   PetscCall(follow_refreshes(F, steps));
+  // PCSetUp() does not try again what has ended with an error
+  PetscCheck(!steps->failed, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONGSTATE,
+             "the matrix could not be factored, and these are factors of an earlier one; see the error before, and "
+             "call KSPReset() or change the matrix before KSPSolve()");
   PetscCall(MatFactorGetError(F, &error));
   const auto result = std::get<sizeof...(Operands) - 1>(std::make_tuple(operands...));
   if constexpr (std::is_same_v<decltype(result), const Vec>)
@@ -165,6 +170,7 @@ template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFa
 
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
+  steps->failed = true; // until all is done
   PetscCall(MatStencilGetAssembled(A, &aij));
   if constexpr (kind == 1) PetscCall(check_symmetry(F, A, aij));
   // our matrix does not tell PETSc that its copy has entries in other places
@@ -181,6 +187,7 @@ template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFa
   PetscCall(steps->version.Read(A));
   PetscCall(MatFactorInfoInitialize(&steps->info));
   if (info) steps->info = *info;
+  steps->failed = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
