@@ -23,6 +23,7 @@ docstring: ``shellac.MatHelmholtzSetShift(A, 4.0)``. Values of C enumerations ar
 """
 
 from . import functions as _functions
+from .arrays import asarray
 from .equations import Equation
 from .grids import gather, scatter
 from .library import library_path, load as _load
@@ -41,7 +42,7 @@ def __getattr__(name):
     raise AttributeError(f"module 'shellac' has no attribute {name!r}")
 
 
-__all__ = ["Equation", "KERNELS", "advection_diffusion", "burgers", "diffusion", "gather", "gradient", "helmholtz",
-           "kernelsum", "laplace", "library_path", "multiply", "right_hand_side", "scatter", "stencil", "stencilmg",
-           "vector",
+__all__ = ["Equation", "KERNELS", "advection_diffusion", "asarray", "burgers", "diffusion", "gather", "gradient",
+           "helmholtz", "kernelsum", "laplace", "library_path", "multiply", "right_hand_side", "scatter", "stencil",
+           "stencilmg", "vector",
            *_functions.names()]
