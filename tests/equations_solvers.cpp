@@ -411,3 +411,54 @@ TEST_CASE("transposes of Jacobians: products, biconjugate gradients and adjoints
       CHECK(PetscAbsReal(PetscRealPart(slope) * 2 * step / (half[1] - half[0]) - 1) < 1e-6);
     }
 }
+
+TEST_CASE("the state that identity sides give changes no later one: gradients and sensitivities", "[equations]") {
+  if (!equations_work()) return;
+  Lattice l;
+  for (const char *type : {TSRK, TSCN})
+    for (const bool forward : {false, true}) {
+      INFO(type << (forward ? ", forward" : ", backward"));
+      Options options("-ts_adapt_type none -snes_rtol 1e-12 -ksp_rtol 1e-12 -pc_type jacobi -ts_trajectory_type memory "
+                      "-ts_exact_final_time stepover");
+      Grid    grid;
+      OK(make_grid(l, nullptr, &grid));
+      set_equation(grid, "rate = 0.05 * laplacian(u) - u * dx(u)\nidentity(left) = 0.5 + y\nidentity(top) = 1");
+      auto   ts = stepper(grid, type);
+      Vector u = random_vector(grid, 1), v = random_vector(grid, 2), w = random_vector(grid, 3), x = make_vector(grid),
+             from = copy_of(u);
+      Matrix      J = matrix(grid, MATAIJ), S;
+      Vec         column;
+      PetscScalar slope, value[2];
+      PetscInt    owned;
+      OK(VecGetLocalSize(u, &owned));
+      OK(TSSetRHSJacobian(ts, J, J, NULL, NULL));
+      if (forward) {
+        OK(MatCreateDense(PETSC_COMM_WORLD, owned, PETSC_DECIDE, PETSC_DETERMINE, 1, NULL, &S));
+        OK(MatDenseGetColumnVecWrite(S, 0, &column));
+        OK(VecCopy(v, column));
+        OK(MatDenseRestoreColumnVecWrite(S, 0, &column));
+        OK(MatAssemblyBegin(S, MAT_FINAL_ASSEMBLY));
+        OK(MatAssemblyEnd(S, MAT_FINAL_ASSEMBLY));
+        OK(TSForwardSetSensitivities(ts, 1, S));
+        OK(steps(ts, u, x));
+        OK(MatDenseGetColumnVecRead(S, 0, &column));
+        OK(VecTDot(column, w, &slope));
+        OK(MatDenseRestoreColumnVecRead(S, 0, &column));
+      } else {
+        Vector gradient = copy_of(w);
+        Vec    lambda = gradient;
+        OK(TSSetSaveTrajectory(ts));
+        OK(steps(ts, u, x));
+        OK(TSSetCostGradients(ts, 1, &lambda, NULL));
+        OK(TSAdjointSolve(ts));
+        OK(VecTDot(v, gradient, &slope));
+      }
+      const PetscReal step = 1e-5;
+      for (int side = 0; side < 2; side++) {
+        OK(VecWAXPY(from, side ? step : -step, v, u));
+        OK(steps(stepper(grid, type), from, x));
+        OK(VecTDot(x, w, &value[side]));
+      }
+      CHECK(PetscAbsScalar(slope * 2. * step / (value[1] - value[0]) - 1.) < 1e-6);
+    }
+}

@@ -74,6 +74,31 @@ static PetscErrorCode after_step(TS ts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What is given depends on no state before: the gradients of TSAdjointSolve() and the sensitivities of TSForwardSetUp() are
+// zero there. Those at other points do not depend on them.
+static PetscErrorCode adjoint_monitor(TS ts, PetscInt, PetscReal, Vec, PetscInt n, Vec *gradients, Vec *, void *) {
+  EquationOnGrid *equation;
+
+  PetscFunctionBegin;
+  PetscCall(find_equation(ts, &equation));
+  for (PetscInt c = 0; c < n && equation; c++) PetscCall(equation->SetAtGiven(gradients[c], 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode zero_sensitivities(TS ts, const EquationOnGrid &equation) {
+  Mat      sensitivities;
+  PetscInt n;
+  Vec      column;
+
+  PetscFunctionBegin;
+  PetscCall(TSForwardGetSensitivities(ts, &n, &sensitivities));
+  for (PetscInt c = 0; c < n && sensitivities; c++) {
+    PetscCall(MatDenseGetColumnVec(sensitivities, c, &column));
+    PetscCall(equation.SetAtGiven(column, 0));
+    PetscCall(MatDenseRestoreColumnVec(sensitivities, c, &column));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode check_last_try(TS ts, EquationOnGrid &equation, bool *refused);
 
 // A monitor: it also sees the state that is interpolated at the end.
@@ -100,6 +125,7 @@ static PetscErrorCode monitor(TS ts, PetscInt step, PetscReal time, Vec u, void 
     for (PetscInt n = 0; n < locks; n++) PetscCall(VecLockReadPop(u));
     PetscCall(equation->Impose(time, u));
     for (PetscInt n = 0; n < locks; n++) PetscCall(VecLockReadPush(u));
+    PetscCall(zero_sensitivities(ts, *equation));
   }
   PetscCall(TSGetConvergedReason(ts, &reason));
   PetscCall(VecGetType(u, &type));
@@ -124,6 +150,7 @@ PetscErrorCode FollowSteps(TS ts, EquationOnGrid &equation) {
   PetscCall(compose_context((PetscObject)ts, composed, followed, destroy_followed));
   PetscCall(TSMonitorSet(ts, monitor, followed, NULL));
   if (!equation.Imposes()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TSAdjointMonitorSet(ts, adjoint_monitor, NULL, NULL));
   PetscCall(set_tolerances(ts, equation, followed));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &by_stages, TSBEULER, TSTHETA, TSCN, TSBDF, ""));
   PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSTHETA, &is_theta));
