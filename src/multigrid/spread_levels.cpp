@@ -3,6 +3,7 @@
 #include "multigrid/setup/coarse_grids.hpp"
 #include "multigrid/setup/ghost_points.hpp"
 #include "multigrid/setup/read_couplings.hpp"
+#include "multigrid/smoothing_weights.hpp"
 #include "multigrid/spread.hpp"
 
 namespace shellac {
@@ -61,6 +62,7 @@ void SpreadMultigrid::FindNext(int l) {
   for (int a = 0; a < 3; a++) has_all = has_all && window.lo[a] >= box.lo[a] && window.hi[a] <= box.hi[a];
   if (!has_all) return;
   at.next.coarse = patch_at(l + 1);
+  at.next.coarse.width = max_smoothing_steps; // as far as passes read around a periodic axis
   for (int a = 0; a < 3; a++) at.next.coarse.start[a] = box.lo[a] - window.lo[a];
   at.next.coarse_b = b_at(l + 1).at(on_gpu);
   at.next.coarse_x = x_at(l + 1).at(on_gpu);

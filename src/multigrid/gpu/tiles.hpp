@@ -106,10 +106,15 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   let_next_kernel_begin();
 
   // b, the guess and the correction
+  const auto b_at = [&](PetscInt p, PetscInt q) {
+    const PetscInt on_x = periodic_index(patch, 0, p),
+                   on_y = periodic_index(patch, 1, q); // of a window, which is alone
+    if (pass.own.b && pass.own.has(on_x, on_y)) return pass.own.b[pass.own.index(on_x, on_y)];
+    return value_near(patch, pass.b, p, q);
+  };
 #pragma unroll
   for (int r = 0; r < rows; r++) {
-    b[r] = pass.own.b && pass.own.has(i, j + r) ? pass.own.b[pass.own.index(i, j + r)]
-                                                : value_near(patch, pass.b, i, j + r);
+    b[r] = b_at(i, j + r);
     u[r] = Kind::given ? value_near(patch, pass.guess, i, j + r) : T(0);
   }
   if (Kind::corrected)
