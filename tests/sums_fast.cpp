@@ -128,7 +128,7 @@ TEST_CASE("fast sums of any narrow function leave out what is beyond its reach",
         "-mat_kernelsum_formula pow(max(1-r/sigma,0),4)*(4*r/sigma+1) -mat_kernelsum_sigma 0.05"}) {
     INFO(options);
     const PetscReal part = pairs_of(options); // of all pairs
-    CHECK(part <= 0.15);
+    CHECK(part <= (vectors_are_on_a_gpu() ? 0.25 : 0.15)); // a GPU's smallest clusters fill a block of threads
   }
 }
 
@@ -322,7 +322,7 @@ TEST_CASE("fast sums are of two trees, of compact regions on the ranks", "[sums]
   Matrix         A = make_square_sum(cloud), B = make_sum(other, cloud);
   CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("trees of order") != std::string::npos);
   // points in random order, as many terms as on one rank: a rank's trees would be as wide as all points otherwise
-  CHECK(terms_of(A) < 1850. * (double)N);
+  CHECK(terms_of(A) < (vectors_are_on_a_gpu() ? 2900. : 1850.) * (double)N);
   Options direct("-mat_kernelsum_type direct");
   Matrix  D = make_square_sum(cloud), E = make_sum(other, cloud);
   CHECK(difference_of_products(A, D, false) <= 1e-6);

@@ -1,4 +1,5 @@
-// y = A c. Blocks of sources are passed around the ranks in a ring while the present one is summed.
+// y = A c. Blocks of sources are passed around the ranks in a ring while the present one is summed; GPUs of one host read
+// those of the others.
 
 #include "device/arrays.hpp"
 #include "device/memory.hpp"
@@ -156,6 +157,40 @@ static Layout of_block(Layout layout, PetscInt n, const PetscReal *data) {
   return layout;
 }
 
+#if SHELLAC_CUDA
+// Each GPU copies the blocks of the others, which have placed them in memory that it reads.
+static PetscErrorCode visit_peers(MPI_Comm comm, PointCloud *sources, const Layout &layout, const Visit &visit) {
+  const Peers   &peers = sources->peers;
+  const int      rank = peers.rank(), ranks = peers.ranks();
+  const size_t   n = (size_t)sources->n;
+  PetscReal     *own = (PetscReal *)peers.of(rank), *copy = own + sources->peers_bytes / 2 / sizeof(PetscReal);
+  const PairSum &s = layout.sum;
+  cudaStream_t   stream;
+  const auto     place = [&](PetscReal *to, const PetscReal *from, size_t reals) {
+    return reals ? cudaMemcpyAsync(to, from, reals * sizeof(*to), cudaMemcpyDeviceToDevice, stream) : cudaSuccess;
+  };
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  for (size_t a = 0; a < 3; a++) PetscCallCUDA(place(own + a * n, s.sources.x[a], n));
+  for (int c = 0; c < layout.columns; c++)
+    PetscCallCUDA(
+        place(own + n * (3 + (size_t)c * layout.reals), s.in.data + c * layout.lda, n * (size_t)layout.reals));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCallMPI(MPI_Barrier(comm));
+  PetscCall(visit(layout, rank, 0));
+  for (int step = 1; step < ranks; step++) {
+    const int      owner = (rank + step) % ranks;
+    const PetscInt its = sources->counts[(size_t)owner];
+    PetscCallCUDA(place(copy, (const PetscReal *)peers.of(owner), block_size(layout, its)));
+    PetscCall(visit(of_block(layout, its, copy), owner, step));
+  }
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCallMPI(MPI_Barrier(comm)); // nobody changes what another one reads
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, const Visit &visit) {
   PetscMPIInt  rank, ranks, tag;
   MPI_Comm     ring;
@@ -176,6 +211,18 @@ PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, co
     PetscCall(visit(layout, rank, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+#if SHELLAC_CUDA
+  PetscInt most = 0;
+  int      by_gpu = PetscMemTypeDevice(s.memory); // on all ranks
+  for (PetscInt n : sources->counts) most = PetscMax(most, n);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &by_gpu, 1, MPI_INT, MPI_MIN, comm));
+  const size_t room = 2 * PetscMax(1, block_size(layout, most)) * sizeof(PetscReal); // its own block, another's
+  if (by_gpu && sources->peers_bytes < room) {
+    PetscCall(sources->peers.Connect(comm, room, true));
+    sources->peers_bytes = room;
+  }
+  if (by_gpu && sources->peers.connected()) PetscFunctionReturn(visit_peers(comm, sources, layout, visit));
+#endif
   PetscCall(PetscCommDuplicate(comm, &ring, &tag));
   PetscCallMPI(MPI_Type_contiguous(reals_of_a_point(layout), MPIU_REAL, &a_point));
   PetscCallMPI(MPI_Type_commit(&a_point));
@@ -188,8 +235,6 @@ PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, co
                        s.in.data + c * layout.lda, (size_t)present.n * layout.reals, s.memory));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(s.memory)) {
-    PetscInt most = 0;
-    for (PetscInt n : sources->counts) most = PetscMax(most, n);
     PetscCall(DeviceMalloc(PetscMax(1, block_size(layout, most)) * sizeof(PetscReal), (void **)&on_device));
   }
 #endif

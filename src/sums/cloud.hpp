@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "device/mirror.hpp"
+#include "device/peers.hpp"
 #include "sums/pair_sum.hpp"
 
 namespace shellac {
@@ -22,6 +23,10 @@ struct PointCloud {
   // for there: PointCloudGetPoints().
   mutable Mirror<PetscReal> x;
 
+  Peers  peers;           // whose GPUs read these points from this one's memory
+  size_t peers_bytes = 0; // for which they have been connected, or have been found not to be
+
+  ~PointCloud() { peers.Disconnect(true); } // products end when all have read
   Points points(const PetscReal *base) const {
     Points p;
     for (int a = 0; a < 3; a++) p.x[a] = base ? base + (size_t)a * n : NULL;

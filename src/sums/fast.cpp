@@ -31,26 +31,76 @@ struct Test {
   Vec         c[trials] = {}, f[trials] = {}, y = NULL;
 };
 
-// Sums at the sample's targets by `fast`, or directly in double precision where it is null.
-PetscErrorCode sum(MPI_Comm comm, const KernelSumMat &context, const Test &test, FastSum *fast, Vec c, Vec y) {
-  Arrays             arrays;
+// A vector of values at so many of this rank's points.
+PetscErrorCode create_vector(MPI_Comm comm, const KernelSumMat &context, PetscInt points, Vec *v) {
+  PetscFunctionBegin;
+  PetscCall(VecCreate(comm, v));
+  PetscCall(VecSetSizes(*v, points * context.scalars_a_value(), PETSC_DETERMINE));
+  PetscCall(VecSetType(*v, context.vec_type.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What a test sums, into y. The targets are the caller's.
+PetscErrorCode layout_of(const KernelSumMat &context, const Test &test, Vec c, Vec y, Arrays *arrays, Layout *layout) {
   const PetscScalar *in = NULL;
   PetscScalar       *out = NULL;
 
   PetscFunctionBegin;
-  PetscCall(arrays.Read(c, &in));
-  PetscCall(arrays.Write(y, &out));
-  Layout layout = KernelSumLayout(context, test.transposed, test.transposed && context.interleaved(), 1, in, 0, out, 0);
-  layout.sum.memory = arrays.memory();
+  PetscCall(arrays->Read(c, &in));
+  PetscCall(arrays->Write(y, &out));
+  *layout = KernelSumLayout(context, test.transposed, test.transposed && context.interleaved(), 1, in, 0, out, 0);
+  layout->sum.memory = arrays->memory();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Sums at the sample's targets by `fast`.
+PetscErrorCode sum(MPI_Comm comm, const KernelSumMat &context, const Test &test, FastSum *fast, Vec c, Vec y) {
+  Arrays arrays;
+  Layout layout;
+
+  PetscFunctionBegin;
+  PetscCall(layout_of(context, test, c, y, &arrays, &layout));
   PetscCall(PointCloudGetPoints(test.sample.points, layout.sum.memory, &layout.sum.targets));
-  if (fast)
-    PetscCall(fast->Apply(comm, test.transposed, layout));
-  else {
-    layout.narrow = false;
-    PetscCall(VisitInRing(comm, test.sources, layout,
-                          [](const Layout &block, PetscMPIInt, int) { return KernelSumPairs(block); }));
-  }
+  PetscCall(fast->Apply(comm, test.transposed, layout));
   PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The same directly, in double precision. The targets are few: each rank sums its sources at all of them.
+PetscErrorCode sum_directly(MPI_Comm comm, const KernelSumMat &context, const Test &test, Vec c, Vec f) {
+  const PointCloud      &sample = *test.sample.points;
+  const PetscInt         scalars = context.scalars_a_value();
+  std::vector<PetscReal> x;
+  Mirror<PetscReal>      everywhere;
+  const PetscReal       *at;
+  Arrays                 arrays;
+  Layout                 layout;
+  Vec                    all;
+  PetscScalar           *sums, *own;
+  PetscMPIInt            count;
+
+  PetscFunctionBegin;
+  PetscCall(PointCloudGather(comm, &sample, &x));
+  everywhere.change() = x;
+  PetscCall(create_vector(PETSC_COMM_SELF, context, sample.N, &all));
+  PetscCall(layout_of(context, test, c, all, &arrays, &layout));
+  layout.narrow = false;
+  PairSum &s = layout.sum;
+  if (s.formula) PetscCall(s.formula->NeedKernels(comm, s.memory, false));
+  PetscCall(everywhere.Get(s.memory, &at));
+  for (int a = 0; a < 3; a++) s.targets.x[a] = at + (size_t)a * (size_t)sample.N;
+  s.targets.n = sample.N;
+  PetscCall(PointCloudGetPoints(test.sources, s.memory, &s.sources));
+  PetscCall(KernelSumPairs(layout));
+  PetscCall(arrays.Restore());
+  PetscCall(PetscMPIIntCast(sample.N * scalars, &count));
+  PetscCall(VecGetArray(all, &sums));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, count, MPIU_SCALAR, MPIU_SUM, comm));
+  PetscCall(VecGetArrayWrite(f, &own));
+  std::copy_n(sums + sample.first * scalars, sample.n * scalars, own);
+  PetscCall(VecRestoreArrayWrite(f, &own));
+  PetscCall(VecRestoreArray(all, &sums));
+  PetscCall(VecDestroy(&all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,15 +151,6 @@ PetscErrorCode create_sample(MPI_Comm comm, const PointCloud &all, PetscMemType 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A vector of values at points.
-PetscErrorCode create_vector(MPI_Comm comm, const KernelSumMat &context, const PointCloud &points, Vec *v) {
-  PetscFunctionBegin;
-  PetscCall(VecCreate(comm, v));
-  PetscCall(VecSetSizes(*v, points.n * context.scalars_a_value(), PETSC_DETERMINE));
-  PetscCall(VecSetType(*v, context.vec_type.c_str()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // The error of a Fourier series is the same for all pairs at a given distance: its test uses only some of the sources.
 PetscErrorCode create_test(MPI_Comm comm, const KernelSumMat &context, bool transposed, bool series, Test *test) {
   PointCloud *sources = transposed ? context.targets : context.sources;
@@ -128,10 +169,10 @@ PetscErrorCode create_test(MPI_Comm comm, const KernelSumMat &context, bool tran
     sources->references++;
   }
   for (int t = 0; t < test->vectors; t++) {
-    PetscCall(create_vector(comm, context, *test->sources, &test->c[t]));
-    PetscCall(create_vector(comm, context, *test->sample.points, &test->f[t]));
+    PetscCall(create_vector(comm, context, test->sources->n, &test->c[t]));
+    PetscCall(create_vector(comm, context, test->sample.points->n, &test->f[t]));
     PetscCall(set_random(test->c[t], t));
-    PetscCall(sum(comm, context, *test, NULL, test->c[t], test->f[t]));
+    PetscCall(sum_directly(comm, context, *test, test->c[t], test->f[t]));
   }
   PetscCall(VecDuplicate(test->f[0], &test->y));
   PetscFunctionReturn(PETSC_SUCCESS);
