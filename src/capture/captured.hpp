@@ -267,6 +267,7 @@ public:
     if (product_) return product_->flops(); // there was a product
     return 2. * (PetscLogDouble)op_.used_.size() / (PetscLogDouble)op_.patch_.dof;
   }
+  bool interior_first(PetscMemType memory) const override { return PetscMemTypeDevice(memory) || op_.patch_.dof == 1; }
   PetscErrorCode  apply(PetscMemType memory, const Box &box, const Field<T> &u, Form form, const T *b,
                         T *y) const override;
   PetscErrorCode  points(PetscMemType memory, const Boxes &boxes, const Field<T> &u, Form form, const T *b,

@@ -257,11 +257,6 @@ PetscErrorCode PreparedCapture::points(PetscMemType memory, const Boxes &boxes, 
   const bool               star = op_.shape_ == 1 && op_.patch_.width == 1, in_arrays = op_.storage_ == Storage::arrays;
 
   PetscFunctionBegin;
-  if (PetscMemTypeHost(memory) && in_arrays && op_.patch_.dof > 1) {
-    BorderOnHost<T> border(point);
-    for (int n = 0; n < boxes.count; n++) border.apply(boxes.box[n]);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   if (!star) PetscFunctionReturn(for_each(memory, boxes, point));
   PetscCall(with_dim(op_.arms_->dim(), [&](auto d) {
     constexpr int dim = decltype(d)::value;

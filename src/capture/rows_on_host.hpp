@@ -36,25 +36,37 @@ template <class T> class SeparateRows {
 public:
   static constexpr PetscInt chunk = 256;
 
-  SeparateRows(const CapturedRow<T> &row, const T *u)
-      : patch_(row.patch), u_(u), dof_(row.patch.dof), stride_(chunk + 2 * row.a.reach[0]) {
+  SeparateRows(const CapturedRow<T> &row, const Field<T> &field)
+      : patch_(row.patch), field_(field), dof_(row.patch.dof), stride_(chunk + 2 * row.a.reach[0]) {
     std::copy_n(row.a.reach, 3, reach_);
     const size_t rows = (size_t)(2 * reach_[1] + 1) * (size_t)(2 * reach_[2] + 1);
     there_.resize(rows);
     values_.resize(rows * (size_t)dof_ * (size_t)stride_);
   }
-  void begin(const PetscInt p[3], PetscInt points) {
+  // past_ends: the points are of several lines, and what lies between these in memory is taken as it is.
+  void begin(const PetscInt p[3], PetscInt points, bool past_ends) {
     std::copy_n(p, 3, p_);
     points_ = points;
+    past_ends_ = past_ends;
     std::fill(there_.begin(), there_.end(), false);
   }
+  // The values that a slot meets, or any where it leads past the end of a line; null where all are beyond the domain.
   const T *at(const Slot &slot) {
-    const size_t row = (size_t)(slot.step[1] + reach_[1] + (2 * reach_[1] + 1) * (slot.step[2] + reach_[2]));
-    T           *values = values_.data() + row * (size_t)(dof_ * stride_);
+    const PetscInt q[3] = {p_[0] - reach_[0], p_[1] + slot.step[1], p_[2] + slot.step[2]};
+    const size_t   row = (size_t)(slot.step[1] + reach_[1] + (2 * reach_[1] + 1) * (slot.step[2] + reach_[2]));
+    T             *values = values_.data() + row * (size_t)(dof_ * stride_);
     if (!there_[row]) {
-      const T *from = u_ + patch_.index(p_[0] - reach_[0], p_[1] + slot.step[1], p_[2] + slot.step[2]) * dof_;
-      with_unknowns<most_separate>(
-          dof_, [&](auto dof) { separate<dof.value>((int)dof_, from, stride_, points_ + 2 * reach_[0], values); });
+      const T *line = field_.line(patch_, q[1], q[2]);
+      if (!line) return nullptr;
+      const PetscInt count = points_ + 2 * reach_[0], begin = past_ends_ ? 0 : PetscMax(-q[0], 0),
+                     end = past_ends_ ? count : PetscMin(patch_.size[0] - q[0], count);
+      with_unknowns<most_separate>(dof_, [&](auto dof) {
+        separate<dof.value>((int)dof_, line + (q[0] + begin) * dof_, stride_, end - begin, values + begin);
+      });
+      for (PetscInt c = 0; c < dof_; c++) {
+        std::fill(values + c * stride_, values + c * stride_ + begin, T(0));
+        std::fill(values + c * stride_ + end, values + c * stride_ + count, T(0));
+      }
       there_[row] = true;
     }
     return values + slot.c * stride_ + reach_[0] + slot.step[0];
@@ -62,38 +74,22 @@ public:
 
 private:
   const Patch      &patch_;
-  const T          *u_;
+  const Field<T>   &field_;
   PetscInt          dof_, stride_, reach_[3], p_[3] = {0, 0, 0}, points_ = 0;
+  bool              past_ends_ = false;
   std::vector<char> there_;
   std::vector<T>    values_;
 };
 
-// A row of a point whose stencil needs no halo, times u: what its arms meet off the patch is beyond the domain.
-template <class T> T apply_at_end(const CapturedRow<T> &row, const T *u, const PetscInt p[3], PetscInt r) {
-  const Patch                   &patch = row.patch;
-  const CapturedCoefficients<T> &a = row.a;
-  const size_t                   at = patch.index(p[0], p[1], p[2]);
-  const T                       *rows = a.rows(patch, p, at), *here = u + at * patch.dof;
-  T                              sum = 0;
-  for (int s = a.first[r]; s < a.first[r + 1]; s++) {
-    const PetscInt *step = a.slot[s].step;
-    bool            inside = true;
-    for (int axis = 0; axis < 3; axis++)
-      inside = inside && p[axis] + step[axis] >= 0 && p[axis] + step[axis] < patch.size[axis];
-    if (inside) sum += a.value(rows, s, at) * here[a.offset[s]];
-  }
-  return sum;
-}
-
-// The points of a box that needs no halo. They are taken in runs that are long enough for the processor to read ahead:
-// where coefficients differ from point to point, a run goes on from the end of one line to the next. Arms that leave the
-// domain there have zero coefficients, and meet values at other points.
+// The points of a box, which needs no halo if there is one unknown a point. They are taken in runs that are long enough for
+// the processor to read ahead: where coefficients differ from point to point, a run goes on from the end of one line to the
+// next. Arms that leave the domain there have zero coefficients, and meet values at other points.
 template <class T> class ApplyOnHost {
 public:
   ApplyOnHost(const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b, const Box &box, T *y)
-      : row_(row), patch_(row.patch), a_(row.a), u_(field.u), b_(b), y_(y), form_(form), box_(box),
+      : row_(row), patch_(row.patch), a_(row.a), u_(field), b_(b), y_(y), form_(form), box_(box),
         past_(patch_.dof == 1 && beyond_cache((size_t)box.points() * sizeof(T))), coefficient_(a_.count),
-        from_(a_.count), slots_(a_.count), separate_rows_(row, field.u), sums_((size_t)(patch_.dof * chunk)) {
+        from_(a_.count), slots_(a_.count), separate_rows_(row, field), sums_((size_t)(patch_.dof * chunk)) {
     lo_ = PetscMax(box.lo[0], a_.reach[0]);
     hi_ = PetscMin(box.hi[0], patch_.size[0] - a_.reach[0]);
     if (a_.storage == Storage::constant) { // whole runs are of one class
@@ -104,12 +100,13 @@ public:
   }
 
   void apply() {
+    const bool apart = patch_.dof > 1, alone = !shares(2);
     for (PetscInt k = box_.lo[2]; k < box_.hi[2]; k++)
       for (PetscInt j = box_.lo[1], lines; j < box_.hi[1]; j += lines) {
-        const bool     whole = a_.storage != Storage::constant && !past_ && has_values_around(j, k);
+        const bool     whole = a_.storage != Storage::constant && !past_ && (apart || has_values_around(j, k));
         const PetscInt begin = whole ? box_.lo[0] : lo_, end = whole ? box_.hi[0] : hi_, nx = patch_.size[0];
         lines = 1;
-        if (whole && inner(1, j))
+        if (whole && inner(1, j) && (!apart || ((inner(2, k) || alone) && has_values_around(j, k))))
           while (lines * nx + end - begin <= chunk && j + lines < box_.hi[1] && inner(1, j + lines) &&
                  has_values_around(j + lines, k))
             lines++;
@@ -122,7 +119,7 @@ public:
           // b may be y, and points between lines may be others'
           const bool direct = patch_.dof == 1 && !past_ && form_ == Form::product && (lines == 1 || end - begin == nx);
           T *const   sums = direct ? y_ + at : sums_.data();
-          add(p, at, points, sums);
+          add(p, at, points, lines > 1, sums);
           if (lines == 1)
             write(p, points, sums);
           else
@@ -139,6 +136,7 @@ public:
 private:
   static constexpr PetscInt chunk = SeparateRows<T>::chunk; // points whose sums stay in the first cache
 
+  bool shares(int axis) const { return patch_.neighbour[axis][LOWER] || patch_.neighbour[axis][UPPER]; }
   bool inner(int axis, PetscInt i) const { return i >= a_.reach[axis] && i < patch_.size[axis] - a_.reach[axis]; }
   // Whether there are values of u before the line's first point, and behind its last one, wherever its arms lead.
   bool has_values_around(PetscInt j, PetscInt k) const {
@@ -149,25 +147,35 @@ private:
     for (PetscInt i = from; i < to; i++) {
       const PetscInt p[3] = {i, j, k};
       const size_t   at = patch_.index(i, j, k) * patch_.dof;
-      for (PetscInt r = 0; r < patch_.dof; r++) y_[at + r] = combine(form_, b_, at + r, apply_at_end(row_, u_, p, r));
+      for (PetscInt r = 0; r < patch_.dof; r++) y_[at + r] = combine(form_, b_, at + r, at_point(p, r));
     }
+  }
+
+  T at_point(const PetscInt p[3], PetscInt r) const {
+    const size_t at = patch_.index(p[0], p[1], p[2]);
+    return row_(u_, p, r, at, a_.rows(patch_, p, at));
   }
 
   // Sums of the rows of points that are next to each other in memory, from p on. The lines that an arm leads to are in the
   // domain for all of them, or for none.
-  void add(const PetscInt p[3], size_t at, PetscInt points, T *sums) {
+  void add(const PetscInt p[3], size_t at, PetscInt points, bool past_ends, T *sums) {
     const PetscInt dof = patch_.dof;
     const T       *rows = a_.rows(patch_, p, at);
-    if (dof > 1) separate_rows_.begin(p, points);
+    if (dof > 1) separate_rows_.begin(p, points, past_ends);
     for (PetscInt r = 0; r < dof; r++) {
       T  *sum = sums + r * chunk;
       int n = 0;
       for (int s = a_.first[r]; s < a_.first[r + 1]; s++) {
         const Slot    &slot = a_.slot[s];
         const PetscInt y_at = p[1] + slot.step[1], z_at = p[2] + slot.step[2];
-        if (y_at < 0 || y_at >= patch_.size[1] || z_at < 0 || z_at >= patch_.size[2]) continue; // beyond the domain
+        const T       *from = nullptr; // beyond the domain
+        if (dof > 1)
+          from = separate_rows_.at(slot);
+        else if (y_at >= 0 && y_at < patch_.size[1] && z_at >= 0 && z_at < patch_.size[2])
+          from = u_.u + at + a_.offset[s];
+        if (!from) continue;
         slots_[n] = s;
-        from_[n] = dof > 1 ? separate_rows_.at(slot) : u_ + at + a_.offset[s];
+        from_[n] = from;
         coefficient_[n] = a_.storage == Storage::arrays ? a_.array[s] + at : rows + s;
         n++;
       }
@@ -207,12 +215,13 @@ private:
   void write(const PetscInt p[3], PetscInt points, T *sums) {
     const PetscInt dof = patch_.dof;
     const size_t   at = patch_.index(p[0], p[1], p[2]);
-    const auto     repair = [&](PetscInt from, PetscInt to) { // where a zero coefficient has met what is not finite
+    const bool     misses = dof > 1 && shares(0);         // what its ends' arms meet in the halo
+    const auto repair = [&](PetscInt from, PetscInt to) { // also where a zero coefficient has met what is not finite
       for (PetscInt i = PetscMax(from, p[0]); i < PetscMin(to, p[0] + points); i++)
         for (PetscInt r = 0; r < dof; r++) {
-              T             &sum = sums[r * chunk + i - p[0]];
-              const PetscInt q[3] = {i, p[1], p[2]};
-              if (PetscIsInfOrNanScalar(sum)) sum = apply_at_end(row_, u_, q, r);
+          T             &sum = sums[r * chunk + i - p[0]];
+          const PetscInt q[3] = {i, p[1], p[2]};
+          if (misses || PetscIsInfOrNanScalar(sum)) sum = at_point(q, r);
         }
     };
     repair(p[0], lo_);
@@ -234,7 +243,8 @@ private:
   const CapturedRow<T>          &row_;
   const Patch                   &patch_;
   const CapturedCoefficients<T> &a_;
-  const T                       *u_, *b_;
+  const Field<T>                &u_;
+  const T                       *b_;
   T                             *y_; // may be b
   Form                           form_;
   Box                            box_;
@@ -251,84 +261,5 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
                             T *y) {
   ApplyOnHost<T>(row, field, form, b, box, y).apply();
 }
-
-// The points of boxes whose stencils may need the halo, in the form `arrays`. Chunks of points are taken slot by slot here,
-// too: point by point, each coefficient would be read from another cache line. What an arm meets at the points is gathered.
-template <class T> class BorderOnHost {
-public:
-  explicit BorderOnHost(const captured::Apply<T> &point) : point_(point), patch_(point_.row.patch), a_(point_.row.a) {
-    size_t arms = 1;
-    for (int axis = 0; axis < 3; axis++) arms *= (size_t)(2 * a_.reach[axis] + 1);
-    there_.resize(arms);
-    values_.resize(arms * (size_t)(patch_.dof * chunk));
-  }
-  void apply(const Box &box) {
-    for (PetscInt64 first = 0; first < box.points(); first += points_) {
-      points_ = (PetscInt)PetscMin(chunk, box.points() - first);
-      for (PetscInt i = 0; i < points_; i++) {
-        box.point(first + i, p_[i]);
-        at_[i] = patch_.index(p_[i][0], p_[i][1], p_[i][2]);
-      }
-      std::fill(there_.begin(), there_.end(), false);
-      for (PetscInt r = 0; r < patch_.dof; r++) apply_row(r);
-    }
-  }
-
-private:
-  static constexpr PetscInt64 chunk = SeparateRows<T>::chunk;
-  static constexpr int        most = 5; // slots at once, for which there are registers
-
-  void apply_row(PetscInt r) {
-    const T *coefficients[most], *values[most];
-    std::fill_n(sums_, points_, T(0));
-    for (int s = a_.first[r], n; s < a_.first[r + 1]; s += n) {
-      n = PetscMin(most, a_.first[r + 1] - s);
-      for (int g = 0; g < n; g++) {
-        for (PetscInt i = 0; i < points_; i++) coefficients_[g][i] = a_.array[s + g][at_[i]];
-        coefficients[g] = coefficients_[g];
-        values[g] = values_at(a_.slot[s + g]);
-      }
-      add_all_slots<false>(n, coefficients, values, points_, true, sums_);
-    }
-    for (PetscInt i = 0; i < points_; i++) {
-      const size_t to = at_[i] * patch_.dof + r;
-      point_.y[to] = combine(point_.form, point_.b, to, sums_[i]);
-    }
-  }
-  // The values that a slot meets.
-  const T *values_at(const Slot &slot) {
-    const PetscInt dof = patch_.dof;
-    size_t         arm = 0;
-    for (int axis = 0; axis < 3; axis++)
-      arm = arm * (size_t)(2 * a_.reach[axis] + 1) + (size_t)(slot.step[axis] + a_.reach[axis]);
-    T       *values = values_.data() + arm * (size_t)(dof * chunk);
-    const T *line = nullptr;
-    for (PetscInt i = 0; i < points_ && !there_[arm]; i++) {
-      const PetscInt q[3] = {p_[i][0] + slot.step[0], p_[i][1] + slot.step[1], p_[i][2] + slot.step[2]};
-      if (i == 0 || p_[i][0] <= p_[i - 1][0]) line = line_at(q[1], q[2]);
-      const bool on_line = line && q[0] >= 0 && q[0] < patch_.size[0];
-      for (PetscInt c = 0; c < dof; c++)
-        values[c * chunk + i] = on_line ? line[q[0] * dof + c] : point_.u.value(patch_, q, c);
-    }
-    there_[arm] = true;
-    return values + slot.c * chunk;
-  }
-  // The values of a line along the first axis, which may be in the halo; null if there are none.
-  const T *line_at(PetscInt j, PetscInt k) const {
-    const Direction to = {{0, j < 0 ? -1 : j >= patch_.size[1], k < 0 ? -1 : k >= patch_.size[2]}};
-    const T *const values = to.index() == 13 ? point_.u.u : point_.u.halo[to.index()];
-    const PetscInt  q[3] = {0, j, k};
-    return values ? values + patch_.beyond_patch(to).index(q) * patch_.dof : nullptr;
-  }
-
-  const captured::Apply<T>       point_;
-  const Patch                   &patch_;
-  const CapturedCoefficients<T> &a_;
-  PetscInt                       points_ = 0, p_[chunk][3];
-  size_t                         at_[chunk];
-  std::vector<char>              there_;  // [arms]
-  std::vector<T>                 values_; // [arms][dof][chunk]
-  T                              coefficients_[most][chunk], sums_[chunk];
-};
 
 } // namespace shellac

@@ -93,6 +93,13 @@ template <class T> struct Field {
     const Box box = patch.beyond_patch(to);
     return halo[direction][box.index(p) * patch.dof + c];
   }
+  // The line along the first axis at the indices j and k, which may be in the halo; null where there is none.
+  const T *line(const Patch &patch, PetscInt j, PetscInt k) const {
+    const Direction to = {{0, j < 0 ? -1 : j >= patch.size[1], k < 0 ? -1 : k >= patch.size[2]}};
+    const T *const values = to.index() == 13 ? u : halo[to.index()];
+    const PetscInt  q[3] = {0, j, k};
+    return values ? values + patch.beyond_patch(to).index(q) * patch.dof : nullptr;
+  }
 };
 
 } // namespace shellac

@@ -347,7 +347,7 @@ PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, 
   const PetscMemType memory = arrays.memory();
   const Patch       &patch = which->patch();
 
-  const bool meanwhile = context->halo.travels_by_host(memory); // the interior is computed
+  const bool meanwhile = context->halo.travels_by_host(memory) && op->interior_first(memory); // it is computed
   PetscCall(exchange_begin(context, px, memory));
   if (!meanwhile) PetscCall(exchange_end(context));
   PetscCall(PetscLogGpuTimeBegin());

@@ -34,7 +34,9 @@ public:
   virtual ~PreparedOperator() = default;
   virtual PetscLogDouble flops() const = 0; // of one row
 
-  // On the points of a box. It is the patch's interior or, on a GPU, all of the patch where u has its halo.
+  // Whether apply() serves the interior before u has its halo, and points() the rest.
+  virtual bool interior_first(PetscMemType memory) const = 0;
+  // On the points of a box: the patch's interior, or all of the patch where u has its halo.
   virtual PetscErrorCode apply(PetscMemType memory, const Box &box, const Field<PetscScalar> &u, Form form,
                                const PetscScalar *b, PetscScalar *y) const = 0;
   virtual PetscErrorCode points(PetscMemType memory, const Boxes &boxes, const Field<PetscScalar> &u, Form form,

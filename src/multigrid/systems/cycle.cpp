@@ -34,10 +34,15 @@ PetscErrorCode SystemHierarchy::Apply(int l, Form form, const T *b, const T *x, 
   PetscFunctionBegin;
   PetscCall(RowsToApply(l, &rows));
   PetscCall(rows->Prepare(&arrays, &op));
+  const Patch &patch = at.op->patch();
+  const bool   meanwhile = at.halo->travels_by_host(memory_) && op->interior_first(memory_); // it is computed
   PetscCall(at.halo->Begin(x, memory_));
-  PetscCall(op->apply(memory_, at.op->patch().interior(), at.halo->field(), form, b, y));
-  PetscCall(at.halo->End());
-  PetscCall(op->points(memory_, at.op->patch().border(), at.halo->field(), form, b, y));
+  if (!meanwhile) PetscCall(at.halo->End());
+  PetscCall(op->apply(memory_, meanwhile ? patch.interior() : patch.all(), at.halo->field(), form, b, y));
+  if (meanwhile) {
+    PetscCall(at.halo->End());
+    PetscCall(op->points(memory_, patch.border(), at.halo->field(), form, b, y));
+  }
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
