@@ -5,6 +5,7 @@
 //   void run(const Around *const around[3], const PetscInt p[3], int n) const;   // n <= most points from p on
 // The fine points that go with a run of coarse ones are `stride` apart.
 
+#include <utility>
 #include <vector>
 
 #include "device/runs.hpp"
@@ -37,14 +38,92 @@ struct Around {
   }
 };
 
+// The fine points around a coarse one and the arms of rows, as they are.
+struct AnyPoint {
+  const Around *const  *around;
+  const NeighbourList  *fine, *coarse;
+  static constexpr bool known = false; // to the compiler
+
+  SHELLAC_HD PetscInt kept(int a) const { return around[a]->kept; }
+  SHELLAC_HD int      lo(int a) const { return around[a]->lo; }
+  SHELLAC_HD int      hi(int a) const { return around[a]->hi; }
+  SHELLAC_HD int      below(int a, int s) const { return around[a]->below[Around::reach + s]; }
+  SHELLAC_HD int      between(int a, int s) const { return around[a]->between[Around::reach + s]; }
+  SHELLAC_HD int      arms() const { return fine->count; }
+  SHELLAC_HD int      step(int arm, int a) const { return (int)fine->at[arm].d[a]; }
+  SHELLAC_HD int      coarse_arms() const { return coarse->count; }
+  SHELLAC_HD int      coarse_step(int arm, int a) const { return (int)coarse->at[arm].d[a]; }
+};
+// The same where `dim` axes lose every second point, around periodic ends too, and arms are those of a whole star, or of a
+// box. Beyond ends the arrays of rows and weights have zeros.
+template <int dim, bool star> struct RegularPoint {
+  PetscInt              first[3];
+  static constexpr bool known = true;
+
+  SHELLAC_HD RegularPoint(const GridCoarsening &of, const Patch &coarse, const PetscInt p[3]) {
+    for (int a = 0; a < 3; a++)
+      first[a] = (a < dim ? 2 : 1) * (coarse.start[a] + p[a]) + (a < dim ? of.axis[a].offset : 0) - of.patch.start[a];
+  }
+  static bool serves(const GridCoarsening &of, const Neighbours &fine, const Neighbours &coarse) {
+    bool all = fine.star == star && !coarse.star;
+    for (int a = 0; a < 3; a++) {
+      const CoarsePlaces &axis = of.axis[a];
+      all = all && fine.present[a] == (a < dim) && coarse.present[a] == (a < dim) &&
+            (a >= dim || (axis.coarsens && !(of.patch.periodic[a] && of.patch.N[a] % 2)));
+    }
+    return all;
+  }
+  SHELLAC_HD PetscInt             kept(int a) const { return first[a]; }
+  SHELLAC_HD static constexpr int lo(int a) { return a < dim ? -1 : 0; }
+  SHELLAC_HD static constexpr int hi(int a) { return a < dim ? 1 : 0; }
+  SHELLAC_HD static constexpr int below(int, int s) { return (s - (s & 1)) / 2; }
+  SHELLAC_HD static constexpr int between(int, int s) { return s & 1; }
+  SHELLAC_HD static constexpr int arms() { return star ? 2 * dim : coarse_arms(); }
+  SHELLAC_HD static constexpr int step(int arm, int a) { // see Neighbours::each()
+    return !star ? coarse_step(arm, a) : arm / 2 != a ? 0 : arm % 2 ? 1 : -1;
+  }
+  SHELLAC_HD static constexpr int coarse_arms() { return dim == 3 ? 26 : 8; }
+  SHELLAC_HD static constexpr int coarse_step(int arm, int a) {
+    const int place = arm + (arm >= coarse_arms() / 2);
+    return a == 0 ? place % 3 - 1 : a == 1 ? place / 3 % 3 - 1 : dim == 3 ? place / 9 - 1 : 0;
+  }
+};
+
+template <int first, class Function, int... n>
+SHELLAC_RUN void for_each_constant(std::integer_sequence<int, n...>, const Function &f) {
+  (f(std::integral_constant<int, first + n>()), ...);
+}
+// Calls f(s) for the steps along an axis from a coarse point to the fine ones that give it something.
+template <int axis, class Point, class Function> SHELLAC_RUN void for_each_step(const Point &point, const Function &f) {
+  if constexpr (Point::known)
+    for_each_constant<Point::lo(axis)>(std::make_integer_sequence<int, Point::hi(axis) - Point::lo(axis) + 1>(), f);
+  else
+    for (int s = point.lo(axis); s <= point.hi(axis); s++) f(s);
+}
+// Calls f(arm) for the arms of a row, and last for the point itself.
+template <class Point, class Function> SHELLAC_RUN void for_each_arm(const Point &point, const Function &f) {
+  if constexpr (Point::known)
+    for_each_constant<0>(std::make_integer_sequence<int, Point::arms() + 1>(), f);
+  else
+    for (int arm = 0; arm <= point.arms(); arm++) f(arm);
+}
+template <class Point, class Function> SHELLAC_RUN void for_each_coarse_arm(const Point &point, const Function &f) {
+  if constexpr (Point::known)
+    for_each_constant<0>(std::make_integer_sequence<int, Point::coarse_arms()>(), f);
+  else
+    for (int arm = 0; arm < point.coarse_arms(); arm++) f(arm);
+}
+
 // The fine point p that is s steps from a coarse one, and the corner that the coarse one is among those around p. False
 // where it is none of them.
-SHELLAC_HD bool find_corner(const Around *const around[3], const int s[3], PetscInt p[3], PetscInt corner[3]) {
+template <class Point, class Corner>
+SHELLAC_HD bool find_corner(const Point &point, const int s[3], PetscInt p[3], Corner corner[3]) {
   bool near = true;
+  SHELLAC_UNROLL_ALL
   for (int a = 0; a < 3; a++) {
-    corner[a] = -around[a]->below[Around::reach + s[a]];
-    near = near && corner[a] >= 0 && corner[a] <= around[a]->between[Around::reach + s[a]];
-    p[a] = around[a]->kept + s[a];
+    corner[a] = -point.below(a, s[a]);
+    near = near && corner[a] >= 0 && corner[a] <= point.between(a, s[a]);
+    p[a] = point.kept(a) + s[a];
   }
   return near;
 }

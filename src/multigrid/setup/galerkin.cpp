@@ -84,9 +84,35 @@ struct CoarsenRuns {
 
   template <int stride, int most>
   SHELLAC_RUN void run(const Around *const around[3], const PetscInt p[3], int n) const {
-    set_coarse_run<stride, most>(of, around, of.coarse.grown.index(p), n);
+    const AnyPoint point = {around, &of.neighbours, &of.coarse_neighbours};
+    set_coarse_run<stride, most>(of, point, of.coarse.grown.index(p), n);
   }
 };
+
+// A GPU has the sums of a row in registers where the compiler knows its points.
+template <int dim, bool star> struct CoarsenRegular {
+  using Point = RegularPoint<dim, star>;
+  Product        of;
+  GridCoarsening coarsening;
+  Patch          coarse;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    set_coarse_run<1, 1>(of, Point(coarsening, coarse, p), of.coarse.grown.index(p), 1);
+  }
+};
+template <int dim, bool star>
+PetscErrorCode coarsen_regular(PetscMemType memory, const Product &of, const GridCoarsening &coarsening,
+                               const Patch &coarse, bool *done) {
+  PetscFunctionBegin;
+  if (*done || !RegularPoint<dim, star>::serves(coarsening, of.fine.neighbours, of.coarse.neighbours))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  *done = true;
+  Boxes all;
+  all.add(coarse.all());
+  PetscCall(for_each(memory, all, CoarsenRegular<dim, star>{of, coarsening, coarse}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 } // namespace
 
@@ -131,7 +157,14 @@ PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const Gr
     of.one[a] = coarse_patch.N[a] == 1;
   }
   PetscCall(for_each_run(memory, fine.grown, AddWeights{fine.grown, weights, coarsening.corners(), total}));
-  PetscCall(for_each_coarse_run(memory, coarsening, coarse_patch, CoarsenRuns{of, coarse_patch}));
+  bool done = false;
+  if constexpr (any_kernels)
+    if (PetscMemTypeDevice(memory)) {
+      PetscCall((coarsen_regular<2, true>(memory, of, coarsening, coarse_patch, &done)));
+      PetscCall((coarsen_regular<2, false>(memory, of, coarsening, coarse_patch, &done)));
+      PetscCall((coarsen_regular<3, true>(memory, of, coarsening, coarse_patch, &done)));
+    }
+  if (!done) PetscCall(for_each_coarse_run(memory, coarsening, coarse_patch, CoarsenRuns{of, coarse_patch}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -152,91 +152,95 @@ struct Product {
 };
 
 // The rows of n coarse points, from one on that has the place `here`.
-template <int stride, int most>
-SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3], size_t here, int n) {
+template <int stride, int most, class Point>
+SHELLAC_RUN void set_coarse_run(const Product &of, const Point &point, size_t here, int n) {
   constexpr int center = 13;
   PetscScalar   weight[most], diagonal[most], value[most], shift[most],
       to[27][most];     // of the center: its entry, negative
   PetscReal size[most]; // of what cancels in a shift
-  int       s[3];
 
   fill_run(shift, n, PetscScalar(0));
   fill_run(size, n, PetscReal(0));
   fill_run(to[center], n, PetscScalar(0));
-  for (int c = 0; c < of.coarse_neighbours.count; c++) {
-    const PetscInt *d = of.coarse_neighbours.at[c].d;
-    fill_run(to[step_place(d[0], d[1], d[2])], n, PetscScalar(0));
-  }
-  for (s[2] = around[2]->lo; s[2] <= around[2]->hi; s[2]++)
-    for (s[1] = around[1]->lo; s[1] <= around[1]->hi; s[1]++)
-      for (s[0] = around[0]->lo; s[0] <= around[0]->hi; s[0]++) {
-        PetscInt p[3], own_corner[3], corner = 0;
-        if (!find_corner(around, s, p, own_corner)) continue;
-        for (int a = 0; a < 3; a++) corner += own_corner[a] * of.corner_step[a];
-        const size_t       at = of.fine.grown.index(p);
-        const PetscScalar *w = of.restriction[corner] + at, *mass = of.fine.mass ? of.fine.mass + at : nullptr,
-                          *total = of.total + at, *own = of.fine.slot(SHIFT) + at;
-        SHELLAC_COLUMNS
-        for (int i = 0; i < n; i++) weight[i] = w[i * stride];
-        if (mass) {
-          SHELLAC_COLUMNS
-          for (int i = 0; i < n; i++) weight[i] *= mass[i * stride];
-        }
+  const auto place_of = [&](auto arm) {
+    return step_place(point.coarse_step(arm, 0), point.coarse_step(arm, 1), point.coarse_step(arm, 2));
+  };
+  const auto corner_at = [&](const int c[3]) { // among a point's
+    if (Point::known) return c[0] + 2 * c[1] + 4 * c[2];
+    return c[0] * of.corner_step[0] + c[1] * of.corner_step[1] + c[2] * of.corner_step[2];
+  };
+  for_each_coarse_arm(point, [&](auto arm) { fill_run(to[place_of(arm)], n, PetscScalar(0)); });
+  const auto add_fine_point = [&](auto x, auto y, auto z) {
+    const int s[3] = {x, y, z};
+    PetscInt  p[3];
+    int       corner[3];
+    if (!find_corner(point, s, p, corner)) return;
+    const size_t       at = of.fine.grown.index(p);
+    const PetscScalar *w = of.restriction[corner_at(corner)] + at, *mass = of.fine.mass ? of.fine.mass + at : nullptr,
+                      *total = of.total + at, *own = of.fine.slot(SHIFT) + at;
+    SHELLAC_COLUMNS
+    for (int i = 0; i < n; i++) weight[i] = w[i * stride];
+    if (mass) {
+      SHELLAC_COLUMNS
+      for (int i = 0; i < n; i++) weight[i] *= mass[i * stride];
+    }
+    SHELLAC_COLUMNS
+    for (int i = 0; i < n; i++) {
+      diagonal[i] = own[i * stride];
+      shift[i] += weight[i] * own[i * stride] * total[i * stride];
+    }
+    for_each_arm(point, [&](auto arm) {
+      const bool         is_self = arm == point.arms();
+      const PetscInt64   step = is_self ? 0 : of.neighbours.at[arm].step;
+      const PetscScalar *coupling = is_self ? nullptr : of.neighbours.at[arm].coupling + at, *other = total + step;
+      int                first[3], last[3];
+      if (!is_self) {
         SHELLAC_COLUMNS
         for (int i = 0; i < n; i++) {
-          diagonal[i] = own[i * stride];
-          shift[i] += weight[i] * own[i * stride] * total[i * stride];
+          diagonal[i] += coupling[i * stride];
+          value[i] = weight[i] * coupling[i * stride];
+          shift[i] += value[i] * (total[i * stride] - other[i * stride]);
         }
-        for (int arm = 0; arm <= of.neighbours.count; arm++) { // the last: the point itself
-          const Neighbour    self = {{0, 0, 0}, 0, 0, nullptr};
-          const Neighbour   &neighbour = arm < of.neighbours.count ? of.neighbours.at[arm] : self;
-          const PetscScalar *coupling = neighbour.coupling + (neighbour.coupling ? at : 0),
-                            *other = total + neighbour.step;
-          int first[3], last[3], c[3];
-          if (neighbour.coupling) {
-            SHELLAC_COLUMNS
-            for (int i = 0; i < n; i++) {
-              diagonal[i] += coupling[i * stride];
-              value[i] = weight[i] * coupling[i * stride];
-              shift[i] += value[i] * (total[i * stride] - other[i * stride]);
-            }
-          } else {
-            SHELLAC_COLUMNS
-            for (int i = 0; i < n; i++) {
-              value[i] = -weight[i] * diagonal[i];
-              size[i] += PetscAbsScalar(value[i]);
-            }
-          }
-          for (int a = 0; a < 3; a++) {
-            const int step = Around::reach + s[a] + (int)neighbour.d[a];
-            first[a] = around[a]->below[step];
-            last[a] = around[a]->between[step];
-          }
-          for (c[2] = 0; c[2] <= last[2]; c[2]++)
-            for (c[1] = 0; c[1] <= last[1]; c[1]++)
-              for (c[0] = 0; c[0] <= last[0]; c[0]++) {
-                int J[3], their_corner = 0;
-                for (int a = 0; a < 3; a++) {
-                  J[a] = of.one[a] ? 0 : first[a] + c[a];
-                  their_corner += c[a] * of.corner_step[a];
-                }
-                const PetscScalar *its = of.w[their_corner] + at + neighbour.step;
-                PetscScalar       *sum = to[step_place(J[0], J[1], J[2])];
-                SHELLAC_COLUMNS
-                for (int i = 0; i < n; i++) sum[i] += value[i] * its[i * stride];
-              }
+      } else {
+        SHELLAC_COLUMNS
+        for (int i = 0; i < n; i++) {
+          value[i] = -weight[i] * diagonal[i];
+          size[i] += PetscAbsScalar(value[i]);
         }
       }
+      SHELLAC_UNROLL_ALL
+      for (int a = 0; a < 3; a++) {
+        const int to_a = s[a] + (is_self ? 0 : point.step(arm, a));
+        first[a] = point.below(a, to_a);
+        last[a] = point.between(a, to_a);
+      }
+      SHELLAC_UNROLL_ALL
+      for (int m = 0; m < 8; m++) {
+        const int c[3] = {m & 1, m >> 1 & 1, m >> 2};
+        int       J[3];
+        if (c[0] > last[0] || c[1] > last[1] || c[2] > last[2]) continue;
+        SHELLAC_UNROLL_ALL
+        for (int a = 0; a < 3; a++) J[a] = of.one[a] && !Point::known ? 0 : first[a] + c[a];
+        const PetscScalar *its = of.w[corner_at(c)] + at + step;
+        PetscScalar       *sum = to[step_place(J[0], J[1], J[2])];
+        SHELLAC_COLUMNS
+        for (int i = 0; i < n; i++) sum[i] += value[i] * its[i * stride];
+      }
+    });
+  };
+  for_each_step<2>(point, [&](auto z) {
+    for_each_step<1>(point, [&](auto y) { for_each_step<0>(point, [&](auto x) { add_fine_point(x, y, z); }); });
+  });
   // The row's own entry is no measure: of a coarse point alone in a closed domain it is rounding, too.
   for (int i = 0; i < n; i++)
     if (PetscAbsScalar(shift[i]) <= cancellation * size[i]) shift[i] = 0;
   for (int i = 0; i < n; i++) of.coarse.slot(SHIFT)[here + i] = diagonal[i] = shift[i];
-  for (int c = 0; c < of.coarse_neighbours.count; c++) {
-    const Neighbour   &neighbour = of.coarse_neighbours.at[c];
-    const PetscScalar *sum = to[step_place(neighbour.d[0], neighbour.d[1], neighbour.d[2])];
+  for_each_coarse_arm(point, [&](auto arm) {
+    const PetscScalar *sum = to[place_of(arm)];
+    PetscScalar       *coupling = of.coarse_neighbours.at[arm].coupling + here;
     SHELLAC_COLUMNS
-    for (int i = 0; i < n; i++) neighbour.coupling[here + i] = sum[i], diagonal[i] += sum[i];
-  }
+    for (int i = 0; i < n; i++) coupling[i] = sum[i], diagonal[i] += sum[i];
+  });
   invert_run(diagonal, of.coarse.slot(INVERSE_DIAGONAL) + here, n);
 }
 

@@ -124,7 +124,7 @@ struct Restrict {
       for (s[1] = around[1]->lo; s[1] <= around[1]->hi; s[1]++)
         for (s[0] = around[0]->lo; s[0] <= around[0]->hi; s[0]++) {
           PetscInt p[3], corner[3];
-          if (!find_corner(around, s, p, corner)) continue;
+          if (!find_corner(AnyPoint{around, nullptr, nullptr}, s, p, corner)) continue;
           const PetscInt     last[3] = {p[0] + (n - 1) * stride, p[1], p[2]};
           const bool         inside = fine.contains(p) && fine.contains(last);
           const PetscScalar *w = of.weights + of.place(of.coarsening.corner(corner), 0) + of.grown.index(p);
