@@ -97,17 +97,11 @@ __global__ void __launch_bounds__(threads_of_rows, Row::at_once)
     other(p[0], p[1], p[2]);
 }
 
-// The two apart, in a chain: a kernel for the other points, which the next one may join.
+// Others' points alone, in a chain: a kernel that the next one may join.
 template <class Other> __global__ void __launch_bounds__(256) other_points(Boxes boxes, Other other) {
   PetscInt p[3];
   let_next_kernel_begin();
   if (boxes.point((PetscInt64)blockIdx.x * 256 + threadIdx.x, p)) other(p[0], p[1], p[2]);
-}
-template <Form form, class Row, class T>
-__global__ void __launch_bounds__(threads_of_rows, Row::at_once)
-    rows_alone(Columns columns, Patch patch, Row row, const T *__restrict__ field, const T *b, T *y) {
-  rows_of_thread<form>(columns, blockIdx.x, patch, row, field, b, y);
-  wait_for_kernel_before();
 }
 
 } // namespace kernel
@@ -121,8 +115,8 @@ struct RowInside {                                                   // needs no
   template <class Values, class Window> __device__ void complete(PetscInt, Values *, Window *) const {}
 };
 
-template <class T, int rows = many_rows<T>> struct StarRow : RowInside { // the same coefficients at each point
-  static constexpr int  steps = rows;
+template <class T> struct StarRow : RowInside { // the same coefficients at each point
+  static constexpr int  steps = many_rows<T>, at_once = 1;
   static constexpr bool box = false;
   ConstantStar<T>       star;
   StarEnds<T>           ends;
@@ -189,11 +183,6 @@ template <class T, bool is_box, class Index> struct RowOfClass : RowInside { // 
   }
 };
 
-// So few that the points beside the ends take longer than the rest.
-inline bool few_points(const Box &box) {
-  return box.points() < 3 << 20;
-}
-
 template <class Other> PetscErrorCode launch_other_points(const Boxes &points, const Other &other) {
   cudaStream_t stream;
 
@@ -205,8 +194,7 @@ template <class Other> PetscErrorCode launch_other_points(const Boxes &points, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// y on the points of a box: by the row at the inner ones, and by `other` at the rest; in two kernels, which leaves more
-// registers to the first, unless these points are few.
+// y on the points of a box: by the row at the inner ones, and by `other` at the rest.
 template <class Row, class T, class Other>
 PetscErrorCode launch_rows(const Patch &patch, const Row &row, const Other &other, const T *u, Form form, const T *b,
                            const Box &box, const Box &inner, T *y) {
@@ -225,14 +213,6 @@ PetscErrorCode launch_rows(const Patch &patch, const Row &row, const Other &othe
   columns.others = difference(box, columns.inner);
   columns.other_blocks = blocks_of(columns.others.points(), threads);
   PetscCall(current_stream(&stream));
-  if (!few_points(box) && blocks && columns.other_blocks) {
-    PetscCall(launch_other_points(columns.others, other));
-    PetscCall(with_form(form, [&](auto known) {
-      return launch_in_chain(kernel::rows_alone<decltype(known)::value, Row, T>, blocks, threads, 0, columns, patch,
-                             row, u, b, y);
-    }));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   with_form(form, [&](auto known) {
     kernel::rows<decltype(known)::value>
         <<<blocks + columns.other_blocks, threads, 0, stream>>>(columns, patch, row, other, u, b, y);
