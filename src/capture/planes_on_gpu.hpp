@@ -196,8 +196,8 @@ struct RowsInPlanes {
   template <class Block> __device__ bool tests_ends(const Block &, const Patch &) const { return false; }
 };
 
-// How a walk of a kernel divides inner points. It goes through so many planes, which are few, so that memory is read in nearly
-// the order that it has; or, on small grids, through at most so many that the GPU has room for all walks at once.
+// How a walk of a kernel divides inner points. It goes through so many planes, which are few, so that memory is read in
+// nearly the order that it has; or, on small grids, through at most so many that the GPU has room for all walks at once.
 template <class Block, class T, int width> kernel::March short_march(const Box &inner, int planes, int most_planes) {
   constexpr int line = 128 / sizeof(T), least = 4;
   kernel::March march{inner, inner.lo[0] / line * line, planes, 0, 0};

@@ -1,6 +1,6 @@
 #pragma once
-// Products of stars on a GPU in 3-D, by the walk of planes_on_gpu.hpp: of constant ones, and of those whose rows are of up to
-// 256 kinds. Each block copies the kinds' coefficients to shared memory. Loads from the caches took most of the time: a
+// Products of stars on a GPU in 3-D, by the walk of planes_on_gpu.hpp: of constant ones, and of those whose rows are of up
+// to 256 kinds. Each block copies the kinds' coefficients to shared memory. Loads from the caches took most of the time: a
 // point's kind often has its row in another sector than the kinds of the points beside.
 
 #include "capture/planes_on_gpu.hpp"
@@ -8,7 +8,8 @@
 #if SHELLAC_CUDA
 namespace shellac {
 
-// The product by a State, which has the coefficients of a walk's points: load() is called at each plane, star() at each point.
+// The product by a State, which has the coefficients of a walk's points: load() is called at each plane, star() at each
+// point.
 template <class State, class Walk, class T>
 __device__ __forceinline__ void walk_stars(State state, const Walk &walk, const T *__restrict__ field, const T *b,
                                            T *y) {
