@@ -29,6 +29,8 @@ struct Test {
   PointSample sample;
   PointCloud *sources = NULL; // all of them, or some: c has values at these
   Vec         c[trials] = {}, f[trials] = {}, y = NULL;
+
+  Mirror<PetscReal> targets; // all ranks' samples: three arrays of coordinates
 };
 
 // A vector of values at so many of this rank's points.
@@ -67,30 +69,26 @@ PetscErrorCode sum(MPI_Comm comm, const KernelSumMat &context, const Test &test,
 }
 
 // The same directly, in double precision. The targets are few: each rank sums its sources at all of them.
-PetscErrorCode sum_directly(MPI_Comm comm, const KernelSumMat &context, const Test &test, Vec c, Vec f) {
-  const PointCloud      &sample = *test.sample.points;
-  const PetscInt         scalars = context.scalars_a_value();
-  std::vector<PetscReal> x;
-  Mirror<PetscReal>      everywhere;
-  const PetscReal       *at;
-  Arrays                 arrays;
-  Layout                 layout;
-  Vec                    all;
-  PetscScalar           *sums, *own;
-  PetscMPIInt            count;
+PetscErrorCode sum_directly(MPI_Comm comm, const KernelSumMat &context, Test *test, Vec c, Vec f) {
+  const PointCloud &sample = *test->sample.points;
+  const PetscInt    scalars = context.scalars_a_value();
+  const PetscReal  *at;
+  Arrays            arrays;
+  Layout            layout;
+  Vec               all;
+  PetscScalar      *sums, *own;
+  PetscMPIInt       count;
 
   PetscFunctionBegin;
-  PetscCall(PointCloudGather(comm, &sample, &x));
-  everywhere.change() = x;
   PetscCall(create_vector(PETSC_COMM_SELF, context, sample.N, &all));
-  PetscCall(layout_of(context, test, c, all, &arrays, &layout));
+  PetscCall(layout_of(context, *test, c, all, &arrays, &layout));
   layout.narrow = false;
   PairSum &s = layout.sum;
   if (s.formula) PetscCall(s.formula->NeedKernels(comm, s.memory, false));
-  PetscCall(everywhere.Get(s.memory, &at));
+  PetscCall(test->targets.Get(s.memory, &at));
   for (int a = 0; a < 3; a++) s.targets.x[a] = at + (size_t)a * (size_t)sample.N;
   s.targets.n = sample.N;
-  PetscCall(PointCloudGetPoints(test.sources, s.memory, &s.sources));
+  PetscCall(PointCloudGetPoints(test->sources, s.memory, &s.sources));
   PetscCall(KernelSumPairs(layout));
   PetscCall(arrays.Restore());
   PetscCall(PetscMPIIntCast(sample.N * scalars, &count));
@@ -168,11 +166,12 @@ PetscErrorCode create_test(MPI_Comm comm, const KernelSumMat &context, bool tran
     test->sources = sources;
     sources->references++;
   }
+  PetscCall(PointCloudGather(comm, test->sample.points, &test->targets.change()));
   for (int t = 0; t < test->vectors; t++) {
     PetscCall(create_vector(comm, context, test->sources->n, &test->c[t]));
     PetscCall(create_vector(comm, context, test->sample.points->n, &test->f[t]));
     PetscCall(set_random(test->c[t], t));
-    PetscCall(sum_directly(comm, context, *test, test->c[t], test->f[t]));
+    PetscCall(sum_directly(comm, context, test, test->c[t], test->f[t]));
   }
   PetscCall(VecDuplicate(test->f[0], &test->y));
   PetscFunctionReturn(PETSC_SUCCESS);
