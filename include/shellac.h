@@ -12,6 +12,7 @@
 #include <shellac/mat.h>
 #include <shellac/formula.h>
 #include <shellac/multigrid.h>
+#include <shellac/direct.h>
 #include <shellac/krylov.h>
 #include <shellac/kernelsum.h>
 #include <shellac/kernelsumpc.h>

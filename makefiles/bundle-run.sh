@@ -3,7 +3,7 @@
 # usage: run.sh            the tests, then the benchmarks of operators and multigrid: within ten minutes on one GPU
 #        run.sh tests      on as many ranks as there are GPUs, 4 at most; what is about ranks on 2 at least
 #        run.sh ranks      what is about ranks on 2 and 3, with CUDA and host vectors; GPUs are shared, which is slow
-#        run.sh bench [PART ...]      parts: operators captured multigrid krylov sums burgers equations tutorials
+#        run.sh bench [PART ...]      parts: operators captured multigrid krylov direct sums burgers equations tutorials
 #        run.sh exec COMMAND ...
 # CUDA's libraries come from CUDA_HOME (default: /usr/local/cuda).
 set -euo pipefail

@@ -16,7 +16,7 @@ import sys
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 IMAGE = re.compile(r'<img src="([^"]+)"')
 OPTION = re.compile(r"(?<!\w)(-(?:mat_(?:laplace|helmholtz|diffusion|advection_diffusion|stencil|kernelsum)|"
-                    r"pc_(?:stencilmg|kernelsum)|burgers|equation|shellac)_\w*[a-z])\b")
+                    r"pc_(?:stencilmg|stencilfft|kernelsum)|burgers|equation|shellac)_\w*[a-z])\b")
 SOURCE = re.compile(r"`([\w/]+\.(?:cpp|hpp|c|h|py|sh))`")
 
 

@@ -2,6 +2,7 @@
 
 #include "burgers/types.hpp"
 #include "device/petsc.hpp"
+#include "direct/types.hpp"
 #include "equations/types.hpp"
 #include "krylov/types.hpp"
 #include "multigrid/types.hpp"
@@ -71,6 +72,7 @@ PetscErrorCode ShellacInitializePackage(void) {
   }
   PetscCall(PCRegister(PCASSEMBLED, shellac::PCCreate_Assembled));
   PetscCall(PCRegister(PCSTENCILMG, shellac::PCCreate_StencilMG));
+  PetscCall(PCRegister(PCSTENCILFFT, shellac::PCCreate_StencilFFT));
   PetscCall(PCRegister(PCKERNELSUM, shellac::PCCreate_KernelSum));
   PetscCall(KSPRegister(KSPFUSEDCG, shellac::KSPCreate_FusedCG));
   PetscCall(TSRegister(TSBURGERSFUSED, shellac::TSCreate_BurgersFused));
@@ -86,6 +88,11 @@ PetscErrorCode ShellacInitializePackage(void) {
   PetscCall(PetscLogEventRegister("StencilMGDown", classid, &shellac::multigrid_down_event));
   PetscCall(PetscLogEventRegister("StencilMGUp", classid, &shellac::multigrid_up_event));
   PetscCall(PetscLogEventRegister("StencilMGCoarse", classid, &shellac::multigrid_coarse_event));
+  PetscCall(PetscLogEventRegister("StencilFFTSetUp", classid, &shellac::direct_setup_event));
+  PetscCall(PetscLogEventRegister("StencilFFTApply", classid, &shellac::direct_apply_event));
+  PetscCall(PetscLogEventRegister("StencilFFTMove", classid, &shellac::direct_move_event));
+  PetscCall(PetscLogEventRegister("StencilFFTLines", classid, &shellac::direct_transform_event));
+  PetscCall(PetscLogEventRegister("StencilFFTModes", classid, &shellac::direct_modes_event));
   PetscCall(PetscRegisterFinalize(finalize));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

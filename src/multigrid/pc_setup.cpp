@@ -21,17 +21,17 @@ PetscErrorCode destroy_vectors(StencilMG *mg) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace {
-
 // Says what to use in place of a matrix of another type.
 PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
   const char  *prefix, *dm_prefix = NULL, *own = NULL;
   DM           dm;
   PetscOptions options;
   PetscBool    fell_back;
+  PCType       pc_type;
   PetscErrorCode (*get_own)(Mat, const char **) = NULL;
 
   PetscFunctionBegin;
+  PetscCall(PCGetType(pc, &pc_type));
   PetscCall(PetscObjectQueryFunction((PetscObject)P, "ShellacMultigridRemedy_C", &get_own));
   if (get_own) PetscCall((*get_own)(P, &own));
   PetscCall(PCGetDM(pc, &dm));
@@ -47,13 +47,14 @@ PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
             "create the DMDA with the stencil that is assembled"
           : std::string("use -") + (dm_prefix ? dm_prefix : "") +
                 "dm_mat_type stencil (-mat_type stencil where the program chooses the DM's)";
-  PetscCheck(
-      false, PetscObjectComm((PetscObject)P), PETSC_ERR_ARG_WRONG,
-      "-pc_type stencilmg needs an operator whose coefficients on a DMDA it can read, as of stencil, laplace or a "
-      "registered formula; this matrix is of type %s: %s%s",
-      type, remedy.c_str(), assembled && !own ? ", or -pc_type gamg" : "");
+  PetscCheck(false, PetscObjectComm((PetscObject)P), PETSC_ERR_ARG_WRONG,
+             "-pc_type %s needs an operator whose coefficients on a DMDA it can read, as of stencil, laplace or a "
+             "registered formula; this matrix is of type %s: %s%s",
+             pc_type, type, remedy.c_str(), assembled && !own ? ", or -pc_type gamg" : "");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+namespace {
 
 // The largest weight m of a row over the smallest.
 PetscReal range_of_weights(const Axis axes[3]) {
@@ -83,8 +84,9 @@ struct SetFixed {
   }
 };
 
-// rows: null for a sum over axes
-PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes[3], OperatorRows *rows) {
+} // namespace
+
+PetscErrorCode get_fixed(Mat P, const Grid &grid, const Axis axes[3], OperatorRows *rows, Vec *fixed) {
   Arrays   of = rows ? Arrays(rows->memory) : Arrays();
   SetFixed set = {};
   bool     any = rows && rows->has_fixed;
@@ -96,18 +98,20 @@ PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes
     any = any || set.ends[a];
   }
   if (!any) {
-    PetscCall(VecDestroy(&mg->fixed));
+    PetscCall(VecDestroy(fixed));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!mg->fixed) PetscCall(MatCreateVecs(P, NULL, &mg->fixed));
-  PetscCall(MatGetDiagonal(P, mg->fixed));
-  PetscCall(of.ReadWrite(mg->fixed, &set.values));
+  if (!*fixed) PetscCall(MatCreateVecs(P, NULL, fixed));
+  PetscCall(MatGetDiagonal(P, *fixed));
+  PetscCall(of.ReadWrite(*fixed, &set.values));
   if (rows) PetscCall(rows->fixed.Get(of.memory(), &set.fixed));
   if (rows) set.box = rows->box;
   PetscCall(for_each_of_box(of.memory(), set.patch.all(), set));
   PetscCall(of.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+namespace {
 
 // What a set-up has found becomes an error or, where a solver may go on with other values, a failure: PETSc's methods then
 // end with KSP_DIVERGED_PC_FAILED, and SNES and TS may reject the step.
@@ -186,7 +190,7 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
     PetscCall(CreateSpreadMultigrid(input, mg->single, &mg->multigrid, &made, &failed)); // others read them on the host
   }
   mg->mixed_signs = variable && rows->mixed_signs;
-  PetscCall(set_fixed(mg, P, context->grid, axes, rows));
+  PetscCall(get_fixed(P, context->grid, axes, rows, &mg->fixed));
   if (variable || !current || !mg->sum || !mg->sum->is(axes, sigma)) { // else it is as before
     mg->sum.reset();
     if (!made) PetscCall(CreateMultigrid(input, mg->single, &mg->multigrid, &failed));

@@ -3,6 +3,7 @@
 
 #include "burgers/options.hpp"
 #include "capture/options.hpp"
+#include "direct/options.hpp"
 #include "equations/options.hpp"
 #include "grid/options.hpp"
 #include "multigrid/options.hpp"
@@ -25,9 +26,10 @@ template <size_t n> constexpr Table table_of(const Option (&rows)[n]) {
 constexpr Table tables[] = {table_of(laplace_options),   table_of(helmholtz_options),
                             table_of(diffusion_options), table_of(advection_diffusion_options),
                             table_of(stencil_options),   table_of(assembled_pc_options),
-                            table_of(multigrid_options), table_of(sums_options),
-                            table_of(sums_pc_options),   table_of(burgers_options),
-                            table_of(equation_options),  table_of(halo_options)};
+                            table_of(multigrid_options), table_of(direct_options),
+                            table_of(sums_options),      table_of(sums_pc_options),
+                            table_of(burgers_options),   table_of(equation_options),
+                            table_of(halo_options)};
 
 // A type with options of its own. An option belongs to the topic with the longest prefix of its key.
 struct Topic {
@@ -48,6 +50,8 @@ constexpr Topic topics[] = {
     {"-assembled_", "PCASSEMBLED", "PC type assembled",
      "Preconditioners for assembled matrices: [Solvers](../capture/README.md#solvers)."},
     {"-pc_stencilmg_", "PCSTENCILMG", "PC type stencilmg", "Geometric multigrid: [Multigrid](../multigrid/README.md)."},
+    {"-pc_stencilfft_", "PCSTENCILFFT", "PC type stencilfft",
+     "Exact solves by fast transforms: [Direct solves](../direct/README.md)."},
     {"-mat_kernelsum_", "MATKERNELSUM", "Mat type kernelsum", "Sums over particles: [Sums](../sums/README.md)."},
     {"-pc_kernelsum_", "PCKERNELSUM", "PC type kernelsum",
      "Solves with sums over particles: [Sums](../sums/README.md#solves)."},

@@ -2,7 +2,7 @@
 # Runs the benchmarks that the figures of the manual come from, each under its command.
 #
 # usage: bench.sh [-cuda] [PART ...] [-- PETSc options]      (all parts by default, with -cuda all but iterations and solves)
-#   parts: operators captured multigrid krylov iterations sums solves burgers equations tutorials
+#   parts: operators captured multigrid krylov direct iterations sums solves burgers equations tutorials
 #   -cuda: on the GPU, with the sizes of the manual's tables; else on the host, with small ones
 # Environment: RANKS    MPI ranks on the host             (2)
 #              MPIEXEC  what starts a program on n ranks  (mpiexec)
@@ -15,13 +15,13 @@ cuda= parts=
 while [ $# -gt 0 ]; do
   case $1 in
     -cuda) cuda=-cuda ;;
-    operators | captured | multigrid | krylov | iterations | sums | solves | burgers | equations | tutorials) parts+=" $1" ;;
+    operators | captured | multigrid | krylov | direct | iterations | sums | solves | burgers | equations | tutorials) parts+=" $1" ;;
     --) shift && break ;;
     *) echo "bench.sh: '$1' is unknown; the script's first lines list the parts and options" >&2; exit 2 ;;
   esac
   shift
 done
-all='operators captured multigrid krylov sums burgers equations tutorials'
+all='operators captured multigrid krylov direct sums burgers equations tutorials'
 [ "$cuda" ] || all+=' iterations solves' # tables that no GPU changes
 parts=${parts:-$all}
 options=("$@")
@@ -90,6 +90,17 @@ krylov() {
     run 1 shellac_bench_krylov -dm_vec_type cuda -dim 3 -sizes 127,255 -pc jacobi
   else
     run "$ranks" shellac_bench_krylov
+  fi
+}
+direct() {
+  if [ "$cuda" ]; then
+    run 1 shellac_bench_direct -dm_vec_type cuda -sizes 1023,4095,8191,16383
+    run 1 shellac_bench_direct -dm_vec_type cuda -sizes 1024,4096,8192,16384 -periodic
+    run 1 shellac_bench_direct -dm_vec_type cuda -dim 3 -sizes 127,255,511
+    run 1 shellac_bench_direct -dm_vec_type cuda -dim 3 -sizes 128,256,512 -periodic
+  else
+    run "$ranks" shellac_bench_direct -sizes 1023,2047
+    run "$ranks" shellac_bench_direct -dim 3 -sizes 127
   fi
 }
 iterations() {

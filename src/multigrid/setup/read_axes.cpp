@@ -134,8 +134,9 @@ struct CompareRows {
     if (((volatile int *)off)[not_near]) return;
     const ArmsOfRow row(of, patch, p);
     PetscScalar     center = sigma, sum = 0; // of the differences
-    PetscReal       most = 0;
-    const PetscReal size = PetscAbsScalar(row.center);
+    PetscReal       most = 0, arms = 0;
+    for (int a = 0; a < 3; a++) arms += PetscAbsScalar(row.arm[a][LOWER]) + PetscAbsScalar(row.arm[a][UPPER]);
+    const PetscReal size = PetscMax(PetscAbsScalar(row.center), arms); // sigma may cancel the diagonal entry
     bool            fixed = false;
     const auto      compare = [&](PetscScalar value, PetscScalar expected) {
       sum += value - expected;
@@ -215,6 +216,8 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
   RowsAlong                         lines[3];
   Arrays                            arrays(memory);
   int                               off[offs] = {}, sign = 0; // rows that the axes do not give; of the edges
+  int                               read_along = 0;           // the axis that gives sigma
+  PetscScalar                       beyond_middle[3];         // what the row in the middle of an axis has beyond sigma
   PetscReal                         least = PETSC_MAX_REAL;
 
   PetscFunctionBegin;
@@ -258,8 +261,12 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
     if (axis.fixed && N > 2) axis.edge[1] = -PetscRealPart(line.lower[1]);
     for (PetscInt i = 2; i < N - 2; i++)
       if (size(i) < size(inner)) inner = i;
+    // of two points, at ends both, that to which the other one's diagonal adds with the sign of an edge
+    if (N == 2 && !axis.periodic && !axis.fixed && axis.edge[1] * PetscRealPart(rest(0) - rest(1)) < 0) inner = 0;
+    beyond_middle[a] = inner == N / 2 || N != 2 ? (PetscScalar)0 : rest(1) - rest(0);
     if (size(inner) < least) { // all rows of an axis have sigma and the other axes' entries in common
       least = size(inner);
+      read_along = a;
       *sigma = rest(inner);
       for (int b = 0; b < 3; b++)
         if (b != a) *sigma += lines[b].lower[grid.N[b] / 2] + lines[b].upper[grid.N[b] / 2];
@@ -269,6 +276,14 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
       axis.edge[0] = -PetscRealPart(line.lower[0]) * axis.mass[0];
       if (PetscAbsReal(axis.edge[N] - axis.edge[0]) > rounding * PetscAbsReal(axis.edge[0]))
         *why = "is not symmetric, with any weights";
+      else if (axis.edge[N] != axis.edge[0]) { // roundings of all masses: each of them gets its part
+        const PetscReal drift = (axis.edge[N] / axis.edge[0] - 1) / (PetscReal)N;
+        for (PetscInt i = 0; i < N; i++) {
+          axis.mass[i] *= 1 - drift * (PetscReal)i;
+          axis.edge[i + 1] *= 1 - drift * (PetscReal)i;
+        }
+        axis.edge[0] = axis.edge[N];
+      }
     } else if (!axis.fixed) { // to the ends of the domain goes what the row has on its diagonal alone
       const auto beyond = [&](PetscInt i) {
         const PetscScalar value = rest(i) - rest(inner);
@@ -284,6 +299,8 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
       if (its_sign) sign = its_sign;
     }
   }
+  for (int b = 0; b < 3; b++)
+    if (b != read_along) *sigma -= beyond_middle[b];
   if (PetscAbsScalar(*sigma) <= significant * least) *sigma = 0;
 
   // does every row say so? One that does not is enough

@@ -23,4 +23,12 @@ struct AxesMemory {
 PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool constants, AxesMemory *room,
                                  Axis axes[3], PetscScalar *sigma, bool *equal, std::string *why);
 
+struct OperatorRows;
+
+// *fixed: the inverse diagonal of identity rows, and zero elsewhere; null where there are none. rows: null for a sum over
+// axes.
+PetscErrorCode get_fixed(Mat P, const Grid &grid, const Axis axes[3], OperatorRows *rows, Vec *fixed);
+// The error for a matrix whose coefficients cannot be read, with what to use.
+PetscErrorCode refuse_type(PC pc, Mat P, MatType type);
+
 } // namespace shellac

@@ -1,0 +1,81 @@
+#ifndef SHELLAC_DIRECT_H
+#define SHELLAC_DIRECT_H
+
+/* The preconditioner stencilfft. */
+
+#include <petscpc.h>
+
+/*MC
+   PCSTENCILFFT - "stencilfft": the exact inverse of separable operators by fast transforms, for Mats with a formula
+   (`MATLAPLACE`, `MATHELMHOLTZ`, `MATDIFFUSION`, ...) and `MATSTENCILSHELL`, on the CPU and on CUDA GPUs
+
+   Options Database Key:
+.  -pc_stencilfft_approximate <true|false> - inverts the sum over the axes with the mean coefficients, where the matrix
+                                             is no such sum: a preconditioner; default false
+
+   Level: beginner
+
+   Notes:
+   The operator must be a sum over the axes, A u = sum_a (k_a (u_i - u_{i-1}) + k_a' (u_i - u_{i+1})) / m_a + sigma u, with
+   coefficients k and m along each axis, constant or stretched, and one sigma of either sign or complex. One application is
+   the exact inverse to rounding: use `KSPPREONLY`. Ends may be periodic, Dirichlet, Neumann, Robin, mirrored, each side of
+   an axis by itself; identity rows must be at both ends of an axis, and are solved first. Any number of points and ranks
+   works.
+
+   An axis with constant coefficients has a Fourier, sine or cosine transform, by FFTW on the host and by cuFFT on GPUs. Of
+   the others one is solved by elimination in each mode of the rest, if the operator is definite; the rest by products with
+   its eigenvectors. On the host one axis with constant coefficients is eliminated, too, because that is faster. `PCView()`
+   shows each axis' way.
+
+   Several ranks exchange all values twice, so that each has whole lines along an axis.
+
+   A singular operator without a shift, as with Neumann or periodic ends, has its null space projected out of b and x. A
+   shift that cancels an eigenvalue is an error, unless `MatSetNullSpace()` tells of the null space.
+
+   With -pc_stencilfft_approximate, a matrix that is no such sum gets the inverse of one with its mean coefficients: a
+   preconditioner for `KSPCG` or `KSPGMRES`, whose number of iterations depends on the range of coefficients and not on the
+   size of the grid.
+
+   `PCReset()` keeps its memory, because PETSc does not notify a shell. `PCDestroy()` and a change of the type free it.
+
+   Errors:
+   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_ARG_WRONGSTATE` without a matrix; `PETSC_ERR_SUP` for one
+   that is no such sum, with an alternative; `PETSC_ERR_MAT_LU_ZRPVT` if a shift cancels an eigenvalue.
+
+   References:
+   R. E. Lynch, J. R. Rice, D. H. Thomas, Direct solution of partial difference equations by tensor product methods, 1964;
+   R. W. Hockney, A fast direct solution of Poisson's equation using Fourier analysis, 1965; G. Strang, The discrete cosine
+   transform, 1999.
+
+.seealso: `PCSTENCILMG`, `PCStencilFFTSetApproximate()`, `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `KSPPREONLY`
+M*/
+#define PCSTENCILFFT "stencilfft"
+
+/*@
+   PCStencilFFTSetApproximate - lets `PCSTENCILFFT` invert an operator with mean coefficients, where the matrix is not a sum
+   over the axes
+
+   Logically Collective
+
+   Input Parameters:
++  pc          - the preconditioner
+-  approximate - `PETSC_FALSE` (default): such a matrix is an error
+
+   Options Database Key:
+.  -pc_stencilfft_approximate <true|false> - inverts the sum over the axes with the mean coefficients, where the matrix
+                                             is no such sum: a preconditioner; default false
+
+   Level: intermediate
+
+   Note:
+   It may also be called after set-up: the next application sets up again. The means are taken of the matrix' rows. The
+   ends of the domain become those with transforms that are nearest.
+
+   Errors:
+   `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILFFT`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilFFTSetApproximate(PC pc, PetscBool approximate);
+
+#endif

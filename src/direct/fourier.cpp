@@ -1,0 +1,189 @@
+#include "direct/fourier.hpp"
+
+#include <cmath>
+
+#if defined(SHELLAC_HAS_FFTW) && defined(PETSC_USE_REAL_DOUBLE)
+#define SHELLAC_FFTW 1
+#include <fftw3.h>
+#else
+#define SHELLAC_FFTW 0
+#endif
+#if SHELLAC_CUDA
+#include <cufft.h>
+#define SHELLAC_CUFFT(...)                                                                                             \
+  do {                                                                                                                 \
+    const cufftResult shellac_result = __VA_ARGS__;                                                                    \
+    PetscCheck(shellac_result == CUFFT_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "cuFFT's error %d in %s",              \
+               (int)shellac_result, #__VA_ARGS__);                                                                     \
+  } while (0)
+#endif
+
+namespace shellac {
+
+namespace {
+
+#if SHELLAC_FFTW
+constexpr size_t pairs_at_once = 4; // their continuations stay in the cache
+#endif
+
+Complex turned(PetscReal fraction) { // e^{2 pi i fraction}
+  return {PetscCosReal(2 * PETSC_PI * fraction), PetscSinReal(2 * PETSC_PI * fraction)};
+}
+
+#if SHELLAC_CUDA
+// One value of a step for all lines; out is [pairs][length], or the lines themselves.
+struct Continue {
+  FourierSteps    steps;
+  Lines           lines;
+  bool            back;
+  PetscScalar    *array;
+  Complex        *out;
+  size_t          first;
+  SHELLAC_HD void operator()(PetscInt m, PetscInt pair, PetscInt) const {
+    const LinePair x = line_pair(lines, array, first + (size_t)pair);
+    out[(size_t)pair * (size_t)steps.length + (size_t)m] = back ? steps.coefficient(x, m) : steps.continued(x, m);
+  }
+};
+struct Take {
+  FourierSteps    steps;
+  Lines           lines;
+  bool            back;
+  const Complex  *in;
+  PetscScalar    *array;
+  size_t          first;
+  SHELLAC_HD void operator()(PetscInt j, PetscInt pair, PetscInt) const {
+    const Complex *z = in + (size_t)pair * (size_t)steps.length;
+    line_pair(lines, array, first + (size_t)pair).set(j, back ? steps.value(z, j) : steps.mode(z, j));
+  }
+};
+#endif
+
+} // namespace
+
+bool FourierTransform::exists(PetscMemType memory) {
+  return PetscMemTypeHost(memory) ? SHELLAC_FFTW : SHELLAC_CUDA;
+}
+
+const char *FourierTransform::libraries() {
+  return SHELLAC_FFTW   ? (SHELLAC_CUDA ? "FFTW, cuFFT" : "FFTW")
+         : SHELLAC_CUDA ? "cuFFT"
+                        : "none, this build has no FFTW";
+}
+
+PetscErrorCode FourierTransform::Create(const FourierAxis &axis) {
+  PetscFunctionBegin;
+  PetscCall(Destroy());
+  steps_.n = axis.n;
+  steps_.length = axis.length;
+  steps_.periodic = axis.periodic;
+  steps_.half = axis.half();
+  steps_.first = axis.first();
+  for (int side = 0; side < 2; side++) steps_.odd[side] = !axis.periodic && axis.odd[side];
+  steps_.last = 2 * (axis.n - 1) + axis.twice[1];
+  std::vector<Complex> &tables = tables_.change();
+  tables.clear();
+  for (PetscInt m = 0; m < axis.length; m++) tables.push_back(turned(-PetscReal(m) / (2 * (PetscReal)axis.length)));
+  for (PetscInt k = 0; k < axis.n && !axis.periodic; k++) { // e^{iωp}, and i times that where the lower end is odd
+    const PetscReal frequency = PetscReal(2 * (k + axis.first()) + axis.half()) / (2 * (PetscReal)axis.length);
+    tables.push_back(turned(-frequency * axis.twice[0] / 2 + (axis.odd[0] ? 0.25 : 0)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FourierTransform::Destroy() {
+  PetscFunctionBegin;
+#if SHELLAC_FFTW
+  for (void *&plan : plans_) {
+    if (plan) fftw_destroy_plan((fftw_plan)plan);
+    plan = nullptr;
+  }
+#endif
+#if SHELLAC_CUDA
+  if (planned_pairs_) (void)cufftDestroy((cufftHandle)gpu_plan_);
+#endif
+  planned_pairs_ = 0;
+  planned_ = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FourierTransform::OnHost(bool back, const Lines &lines, PetscScalar *array, Scratch<Complex> *work) {
+  PetscFunctionBegin;
+#if SHELLAC_FFTW
+  const FourierSteps steps = steps_;
+  const size_t       length = (size_t)steps.length, pairs = (lines.count() + lines_in_pair - 1) / lines_in_pair;
+
+  PetscCall(work->Grow(pairs_at_once * length, PETSC_MEMTYPE_HOST));
+  Complex *z = work->at(PETSC_MEMTYPE_HOST);
+  if (planned_ != z) { // another transform has made the array longer
+    PetscCall(Destroy());
+    const int     n = (int)steps.length;
+    fftw_complex *at = reinterpret_cast<fftw_complex *>(z);
+    for (int way = 0; way < 2; way++)
+      plans_[way] = fftw_plan_many_dft(1, &n, (int)pairs_at_once, at, NULL, 1, n, at, NULL, 1, n,
+                                       way ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    PetscCheck(plans_[0] && plans_[1], PETSC_COMM_SELF, PETSC_ERR_LIB, "FFTW has no transform of length %d", n);
+    planned_ = z;
+  }
+  for (size_t begin = 0; begin < pairs; begin += pairs_at_once) {
+    const size_t count = PetscMin(pairs_at_once, pairs - begin);
+    LinePair     x[pairs_at_once];
+    for (size_t p = 0; p < count; p++) x[p] = line_pair(lines, array, begin + p);
+    for (PetscInt m = 0; m < steps.length; m++)
+      for (size_t p = 0; p < count; p++)
+        z[p * length + (size_t)m] = back ? steps.coefficient(x[p], m) : steps.continued(x[p], m);
+    fftw_execute((fftw_plan)plans_[back]);
+    for (PetscInt j = 0; j < steps.n; j++)
+      for (size_t p = 0; p < count; p++) {
+        const Complex *of = z + p * length;
+        x[p].set(j, back ? steps.value(of, j) : steps.mode(of, j));
+      }
+  }
+#else
+  (void)back, (void)lines, (void)array, (void)work;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FourierTransform::OnGPU(bool back, const Lines &lines, PetscScalar *array, Scratch<Complex> *work) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  const PetscMemType memory = PETSC_MEMTYPE_DEVICE;
+  const size_t       length = (size_t)steps_.length, pairs = (lines.count() + lines_in_pair - 1) / lines_in_pair;
+  cudaStream_t       stream;
+
+  if (!pairs) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(work->Grow(pairs * length, memory));
+  Complex *z = work->at(memory);
+  if (planned_pairs_ != pairs) {
+    PetscCall(Destroy());
+    cufftHandle plan;
+    int         n = (int)length;
+    SHELLAC_CUFFT(cufftPlanMany(&plan, 1, &n, NULL, 1, n, NULL, 1, n, CUFFT_Z2Z, (int)pairs));
+    gpu_plan_ = (int)plan;
+    planned_pairs_ = pairs;
+  }
+  PetscCall(current_stream(&stream));
+  SHELLAC_CUFFT(cufftSetStream((cufftHandle)gpu_plan_, stream));
+  PetscCall(for_each_of_box(memory, {{0, 0, 0}, {steps_.length, (PetscInt)pairs, 1}},
+                            Continue{steps_, lines, back, array, z, 0}));
+  cufftDoubleComplex *const at = reinterpret_cast<cufftDoubleComplex *>(z);
+  SHELLAC_CUFFT(cufftExecZ2Z((cufftHandle)gpu_plan_, at, at, back ? CUFFT_INVERSE : CUFFT_FORWARD));
+  PetscCall(
+      for_each_of_box(memory, {{0, 0, 0}, {steps_.n, (PetscInt)pairs, 1}}, Take{steps_, lines, back, z, array, 0}));
+#else
+  (void)back, (void)lines, (void)array, (void)work;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FourierTransform::Apply(PetscMemType memory, bool back, const Lines &lines, PetscScalar *array,
+                                       Scratch<Complex> *work) {
+  PetscFunctionBegin;
+  PetscCheck(exists(memory), PETSC_COMM_SELF, PETSC_ERR_SUP, "this build has no Fourier transforms for such vectors");
+  PetscCall(tables_.Get(memory, &steps_.turns));
+  steps_.phase = steps_.turns + steps_.length;
+  PetscCall(PetscMemTypeHost(memory) ? OnHost(back, lines, array, work) : OnGPU(back, lines, array, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

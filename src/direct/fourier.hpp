@@ -1,0 +1,115 @@
+#pragma once
+// Sine, cosine and periodic transforms along an axis, by complex transforms of the function's continuation beyond its ends.
+// Their kernels are real: two real lines are transformed as one complex one.
+
+#include "device/mirror.hpp"
+#include "device/scratch.hpp"
+#include "direct/axis_modes.hpp"
+
+namespace shellac {
+
+struct Complex { // as FFTW and cuFFT have it
+  PetscReal re, im;
+
+  SHELLAC_HD Complex times(Complex b) const { return {re * b.re - im * b.im, re * b.im + im * b.re}; }
+  SHELLAC_HD Complex times_conjugate(Complex b) const { return {re * b.re + im * b.im, im * b.re - re * b.im}; }
+  SHELLAC_HD Complex scaled(PetscReal s) const { return {s * re, s * im}; }
+};
+
+// Lines of n values along an axis of an array [outer][n][inner].
+struct Lines {
+  PetscInt n;
+  PetscInt inner, outer;
+
+  SHELLAC_HD size_t count() const { return (size_t)inner * (size_t)outer; }
+  SHELLAC_HD size_t begin(size_t line) const {
+    return line / (size_t)inner * (size_t)inner * (size_t)n + line % (size_t)inner;
+  }
+};
+
+// A complex line in an array of scalars: two lines of real ones, of which the second may be missing.
+struct LinePair {
+  PetscReal *re, *im; // the first values; im: null for none
+  size_t     stride;
+
+  SHELLAC_HD Complex get(PetscInt j) const { return {re[(size_t)j * stride], im ? im[(size_t)j * stride] : 0}; }
+  SHELLAC_HD void    set(PetscInt j, Complex z) const {
+       re[(size_t)j * stride] = z.re;
+       if (im) im[(size_t)j * stride] = z.im;
+  }
+};
+
+constexpr int lines_in_pair = sizeof(PetscScalar) == sizeof(PetscReal) ? 2 : 1;
+
+SHELLAC_HD LinePair line_pair(const Lines &lines, PetscScalar *array, size_t pair) {
+  const size_t first = pair * lines_in_pair;
+  PetscReal   *re = reinterpret_cast<PetscReal *>(array + lines.begin(first)), *im = re + 1;
+  if (lines_in_pair == 2)
+    im = first + 1 < lines.count() ? reinterpret_cast<PetscReal *>(array + lines.begin(first + 1)) : nullptr;
+  return {re, im, (size_t)lines.inner * (3 - lines_in_pair)};
+}
+
+// What a transform of a line of values into modes, or back, computes before and after the complex one.
+struct FourierSteps {
+  PetscInt       n, length;
+  bool           periodic, half, odd[2];
+  PetscInt       last;  // the place about which values continue beyond the upper end, in half spacings
+  PetscInt       first; // see FourierAxis
+  const Complex *turns; // [length]: e^{-i pi m / length}; of half frequencies alone
+  const Complex *phase; // [n]: from coefficients of the complex transform to modes
+
+  // Forward: the m-th value of the continuation.
+  SHELLAC_HD Complex continued(const LinePair &x, PetscInt m) const {
+    Complex z = {0, 0};
+    if (m < n)
+      z = x.get(m);
+    else if (const PetscInt j = last - m; j >= 0 && j < n)
+      z = odd[1] ? x.get(j).scaled(-1) : x.get(j);
+    return half ? z.times(turns[m]) : z;
+  }
+  // The k-th mode, from coefficients f [length].
+  SHELLAC_HD Complex mode(const Complex *f, PetscInt k) const {
+    if (!periodic) return f[k + first].times(phase[k]);
+    const Complex a = f[k], b = f[k ? n - k : 0]; // Hartley's transform
+    return {(a.re + b.re - a.im + b.im) / 2, (a.im + b.im + a.re - b.re) / 2};
+  }
+  // Back: the m-th coefficient, from modes.
+  SHELLAC_HD Complex coefficient(const LinePair &modes, PetscInt m) const {
+    if (periodic) {
+      const Complex a = modes.get(m), b = modes.get(m ? n - m : 0);
+      return {(a.re + b.re + a.im - b.im) / 2, (a.im + b.im - a.re + b.re) / 2};
+    }
+    const PetscInt mirrored = (half ? length - 1 : length) - m - first;
+    if (m - first >= 0 && m - first < n) return modes.get(m - first).times_conjugate(phase[m - first]);
+    if (mirrored >= 0 && mirrored < n) return modes.get(mirrored).times(phase[mirrored]);
+    return {0, 0};
+  }
+  // The j-th value, from the continuation z.
+  SHELLAC_HD Complex value(const Complex *z, PetscInt j) const { return half ? z[j].times_conjugate(turns[j]) : z[j]; }
+};
+
+// The transforms along one axis; without normalisation.
+class FourierTransform {
+public:
+  static bool        exists(PetscMemType memory); // the library is there
+  static const char *libraries();                 // "FFTW, cuFFT"
+  PetscErrorCode     Create(const FourierAxis &axis);
+  PetscErrorCode     Destroy();
+  // In place; work: for the continuations.
+  PetscErrorCode Apply(PetscMemType memory, bool back, const Lines &lines, PetscScalar *array, Scratch<Complex> *work);
+  size_t         bytes() const { return tables_.bytes(); }
+  ~FourierTransform() { (void)!Destroy(); }
+
+private:
+  PetscErrorCode OnHost(bool back, const Lines &lines, PetscScalar *array, Scratch<Complex> *work);
+  PetscErrorCode OnGPU(bool back, const Lines &lines, PetscScalar *array, Scratch<Complex> *work);
+
+  FourierSteps    steps_ = {};
+  Mirror<Complex> tables_;
+  void           *plans_[2] = {nullptr, nullptr}; // of FFTW: forward and back
+  Complex        *planned_ = nullptr;             // their array
+  int             gpu_plan_ = 0;                  // of cuFFT
+  size_t          planned_pairs_ = 0;             // 0: none
+};
+
+} // namespace shellac

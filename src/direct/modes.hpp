@@ -1,0 +1,104 @@
+#pragma once
+// What is done in modes: the division by the operator's eigenvalues, or elimination along the axis that has none.
+
+#include "device/runs.hpp"
+
+namespace shellac {
+
+// The operator's eigenvalues at the points of a part, where axes have modes; others add nothing.
+struct Symbol {
+  const PetscReal *values[3]; // of this part's modes
+  PetscScalar      sigma;
+  PetscReal        zero; // an eigenvalue of this size is zero
+
+  SHELLAC_HD PetscScalar at(const PetscInt p[3]) const {
+    return values[0][p[0]] + values[1][p[1]] + values[2][p[2]] + sigma;
+  }
+};
+
+// Values at modes of eigenvalue zero become zero: that is the projection along the null space onto the range.
+struct DivideBySymbol {
+  Symbol       symbol;
+  PetscReal    scale;
+  size_t       stride[2]; // of the axes y and z
+  PetscScalar *values;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    PetscScalar *at = values + (size_t)p[0] + (size_t)p[1] * stride[0] + (size_t)p[2] * stride[1];
+    for (int i = 0; i < n; i++) {
+      const PetscInt    q[3] = {p[0] + i, p[1], p[2]};
+      const PetscScalar of = symbol.at(q);
+      at[i] = PetscAbsScalar(of) <= symbol.zero ? (PetscScalar)0 : scale * at[i] / of;
+    }
+  }
+};
+
+// Solves a tridiagonal system for each point across the axis, without pivoting: the rows are diagonally dominant, or those
+// of a definite matrix, up to weights. Where a system is singular, the solution and the range are projected along constants.
+struct Eliminate {
+  Symbol           symbol;
+  PetscReal        scale;
+  size_t           stride[3];
+  int              axis;
+  PetscInt         N;                    // points of the axis
+  const PetscReal *lower, *upper, *mass; // of its rows: k/m of both edges, and m [N]
+  bool             free;                 // a system without shift is singular
+  PetscReal        total;                // sum of the masses
+  PetscScalar     *values, *work;        // work: [N][systems] on a GPU, [N][most] on the host
+  size_t           systems[2];           // of the part; along the first axis across
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    PetscScalar shift[most];
+    PetscReal   singular[most];
+    size_t      first = 0, along = stride[axis];
+    bool        any = false;
+
+    for (int a = 0; a < 3; a++) first += (size_t)p[a] * stride[a];
+    PetscScalar *const x = values + first;
+    PetscScalar       *c = work; // upper entries after elimination
+    size_t             c_stride = most;
+    if (most == 1) {
+      const int across = axis == 0 ? 1 : 0, other = axis == 2 ? 1 : 2;
+      c += (size_t)p[across] + systems[0] * (size_t)p[other];
+      c_stride = systems[1];
+    }
+    for (int i = 0; i < n; i++) {
+      const PetscInt q[3] = {p[0] + i, p[1], p[2]};
+      shift[i] = symbol.at(q);
+      const bool is = free && PetscAbsScalar(shift[i]) <= symbol.zero;
+      singular[i] = is ? 1 : 0;
+      any = any || is;
+    }
+    if (any) project<most>(x, along, singular, n);
+    for (PetscInt j = 0; j < N; j++) {
+      PetscScalar       *row = x + (size_t)j * along, *cj = c + (size_t)j * c_stride;
+      const PetscScalar *before = row - along, *c_before = cj - c_stride;
+      const PetscReal    l = lower[j], u = upper[j];
+      for (int i = 0; i < n; i++) {
+        PetscScalar pivot = l + u + shift[i], b = scale * row[i];
+        if (j == N - 1) pivot += singular[i] * l; // it is rounding otherwise
+        if (j > 0) pivot -= l * c_before[i], b += l * before[i];
+        const PetscScalar inverse = (PetscScalar)1 / pivot;
+        cj[i] = u * inverse;
+        row[i] = b * inverse;
+      }
+    }
+    for (PetscInt j = N - 2; j >= 0; j--) {
+      PetscScalar       *row = x + (size_t)j * along;
+      const PetscScalar *after = row + along, *cj = c + (size_t)j * c_stride;
+      for (int i = 0; i < n; i++) row[i] += cj[i] * after[i];
+    }
+    if (any) project<most>(x, along, singular, n);
+  }
+  template <int most>
+  SHELLAC_RUN void project(PetscScalar *x, size_t along, const PetscReal singular[most], int n) const {
+    for (int i = 0; i < n; i++) {
+      PetscScalar sum = 0;
+      if (singular[i] == 0) continue;
+      for (PetscInt j = 0; j < N; j++) sum += mass[j] * x[(size_t)j * along + (size_t)i];
+      for (PetscInt j = 0; j < N; j++) x[(size_t)j * along + (size_t)i] -= sum / total;
+    }
+  }
+};
+
+} // namespace shellac

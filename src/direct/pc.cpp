@@ -1,0 +1,223 @@
+// The preconditioner stencilfft: a shell that solves in modes.
+
+#include "device/arrays.hpp"
+#include "device/pc_matrices.hpp"
+#include <shellac/direct.h>
+
+#include "capture/mat.hpp"
+#include "direct/mean.hpp"
+#include "direct/stencilfft.hpp"
+#include "direct/types.hpp"
+
+namespace shellac {
+
+PetscLogEvent direct_setup_event, direct_apply_event, direct_move_event, direct_transform_event, direct_modes_event;
+
+static constexpr const char *context_name = "Shellac_stencilfft";
+
+PetscErrorCode get_context(PC pc, StencilFFT **context) {
+  PetscFunctionBegin;
+  PetscCall(query_context((PetscObject)pc, context_name, context));
+  PetscCheck(*context, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "no context of stencilfft");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace {
+
+PetscErrorCode reset(StencilFFT *fft) {
+  PetscFunctionBegin;
+  fft->solve.reset();
+  PetscCall(VecDestroy(&fft->fixed));
+  for (Vec &v : fft->work) PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy_context(void *argument) {
+  StencilFFT *fft = context_to_destroy<StencilFFT>(argument);
+  PetscFunctionBegin;
+  PetscCall(reset(fft));
+  delete fft;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy(PC pc) {
+  StencilFFT *fft;
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &fft));
+  PetscCall(reset(fft));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_ready(PC pc, StencilFFT **fft) {
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, fft));
+  if (!(*fft)->solve || (*fft)->stale) PetscCall(set_up_stencilfft(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A field may have changed, and the program has not assembled the matrix since, so that KSPSolve()'s PCSetUp() did not see
+// it.
+PetscErrorCode pre_solve(PC pc, KSP, Vec, Vec) {
+  StencilFFT *fft;
+  Mat         A, P;
+  PetscBool   reused;
+  MatChange   change;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &fft));
+  PetscCall(PCGetReusePreconditioner(pc, &reused));
+  if (reused || !fft->solve || fft->stale) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(get_matrices(pc, &A, &P));
+  PetscCall(fft->made_of.Compare(P, &change));
+  if (change == MatChange::none) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(assemble(P));
+  PetscCall(PCSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode solve(StencilFFT *fft, Vec b, Vec x) {
+  Arrays             arrays;
+  const PetscScalar *pb = NULL;
+  PetscScalar       *px = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(arrays.Read(b, &pb));
+  PetscCall(arrays.Write(x, &px));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(fft->solve->Apply(arrays.memory(), pb, px));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(log_flops(arrays.memory(), fft->solve->flops()));
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode apply(PC pc, Vec b, Vec x) {
+  StencilFFT *fft;
+  Mat         A, P;
+
+  PetscFunctionBegin;
+  PetscCall(get_ready(pc, &fft));
+  PetscCall(PetscLogEventBegin(direct_apply_event, pc, b, x, 0));
+  if (!fft->fixed) {
+    PetscCall(solve(fft, b, x));
+  } else { // identity rows first, the rest for the residual
+    PetscCall(get_matrices(pc, &A, &P));
+    for (Vec &v : fft->work)
+      if (!v) PetscCall(MatCreateVecs(P, NULL, &v));
+    PetscCall(VecPointwiseMult(x, b, fft->fixed));
+    PetscCall(MatResidual(P, b, x, fft->work[0]));
+    PetscCall(solve(fft, fft->work[0], fft->work[1]));
+    PetscCall(VecAXPY(x, 1, fft->work[1]));
+  }
+  PetscCall(PetscLogEventEnd(direct_apply_event, pc, b, x, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode view(PC pc, PetscViewer viewer) {
+  StencilFFT       *fft;
+  PetscBool         ascii;
+  const char *const names[] = {"x", "y", "z"};
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &fft));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!fft->solve) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const SeparableSolve &of = *fft->solve;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "inverse of %s; %d moves between ranks, %.3g MB on the first rank\n",
+                                   fft->approximates ? "the sum over the axes with mean coefficients" : "the matrix",
+                                   of.moves(), (double)of.bytes() / 1e6));
+  if (of.singular())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "the matrix is singular: its null space is projected out\n"));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  for (int a = 0; a < 3; a++)
+    if (a == 0 || of.axis(a).n > 1)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "%s: %s\n", names[a], of.axis(a).text().c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "Fourier transforms: %s\n", FourierTransform::libraries()));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode set_up_stencilfft(PC pc) {
+  StencilFFT  *fft;
+  StencilMat  *context;
+  Mat          A, P;
+  MatType      type;
+  MatNullSpace space;
+  VecType      vec_type;
+  Axis         axes[3];
+  PetscScalar  sigma;
+  PetscBool    device, constants = PETSC_FALSE;
+  bool         ours, equal;
+  std::string  why;
+  MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(direct_setup_event, pc, 0, 0, 0));
+  PetscCall(get_context(pc, &fft));
+  PetscCall(reset(fft)); // nothing is left of a set-up that fails
+  PetscCall(get_matrices(pc, &A, &P));
+  PetscCall(MatGetType(P, &type));
+  PetscCall(MatIsCaptured(P, &ours));
+  if (!ours) PetscCall(refuse_type(pc, P, type));
+  PetscCall(MatGetReadyStencil(P, &context));
+  PetscCall(fft->made_of.Read(P));
+  PetscCall(MatGetVecType(P, &vec_type));
+  PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
+  PetscCall(MatGetNullSpace(P, &space));
+  if (space) PetscCall(MatNullSpaceGetVecs(space, &constants, NULL, NULL));
+  PetscCall(MatStencilGetAxes(context, context->op.get(), constants, &fft->axes_memory, axes, &sigma, &equal, &why));
+  if (why.empty() && !equal) why = "has coefficients that are only nearly one sum over the axes";
+  fft->approximates = !why.empty() && fft->approximate;
+  if (fft->approximates) {
+    why.clear();
+    PetscCall(MatStencilGetMeanAxes(context, axes, &sigma, &why));
+  }
+  auto solve = std::make_unique<SeparableSolve>();
+  if (why.empty()) PetscCall(solve->Create(context->grid, axes, sigma, device, &why));
+  PetscCheck(
+      why.empty(), comm, PETSC_ERR_SUP,
+      "-pc_type stencilfft inverts operators on a DMDA that are a sum over the axes, with coefficients that vary "
+      "along their own axis only; this matrix of type %s %s; use -pc_type stencilmg%s",
+      type, why.c_str(),
+      fft->approximate ? "" : ", or -pc_stencilfft_approximate for the inverse of one with mean coefficients");
+  PetscCheck(
+      !solve->singular() || sigma == (PetscScalar)0 || space, comm, PETSC_ERR_MAT_LU_ZRPVT,
+      "-pc_type stencilfft: this matrix of type %s is singular, the shift cancels an eigenvalue; change the shift, "
+      "or attach the null space by MatSetNullSpace()",
+      type);
+  PetscCall(get_fixed(P, context->grid, axes, NULL, &fft->fixed));
+  fft->solve = std::move(solve);
+  fft->stale = false;
+  PetscCall(PetscLogEventEnd(direct_setup_event, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_StencilFFT(PC pc) {
+  StencilFFT *fft;
+
+  PetscFunctionBegin;
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(query_context((PetscObject)pc, context_name, &fft));
+  if (!fft) { // a PC that becomes another type and this again keeps it
+    fft = new StencilFFT;
+    PetscCall(compose_context((PetscObject)pc, context_name, fft, destroy_context));
+    PetscCall(PetscObjectAddOptionsHandler((PetscObject)pc, set_fft_from_options, NULL, fft));
+  }
+  PetscCall(PCShellSetName(pc, "exact inverse by transforms, matrix-free"));
+  PetscCall(PCShellSetSetUp(pc, set_up_stencilfft));
+  PetscCall(PCShellSetApply(pc, apply));
+  PetscCall(PCShellSetPreSolve(pc, pre_solve));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCPreSolveChangeRHS_C", NULL)); // it leaves b as it is
+  PetscCall(PCShellSetView(pc, view));
+  PetscCall(PCShellSetDestroy(pc, destroy));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCSTENCILFFT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,48 @@
+// The settings of stencilfft: options, and functions in C that set the same.
+
+#include <shellac/direct.h>
+
+#include "direct/options.hpp"
+#include "direct/stencilfft.hpp"
+#include "options/agreement.hpp"
+
+namespace shellac {
+
+static void set_approximate(StencilFFT *fft, PetscBool approximate) {
+  fft->stale = fft->stale || fft->approximate != approximate;
+  fft->approximate = approximate;
+}
+
+PetscErrorCode set_fft_from_options(PetscObject object, OptionItems PetscOptionsObject, void *context) {
+  StencilFFT *fft = (StencilFFT *)context;
+  PetscBool   is_ours, approximate = fft->approximate;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare(object, PCSTENCILFFT, &is_ours));
+  if (!is_ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckOptionsAgree(PetscOptionsObject, "-pc_stencilfft_"));
+  PetscOptionsHeadBegin(PetscOptionsObject, "Options of exact inverses by transforms");
+  PetscCall(read_option(PetscOptionsObject, find_option(direct_options, "-pc_stencilfft_approximate"), &approximate));
+  PetscOptionsHeadEnd();
+  set_approximate(fft, approximate);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
+
+using namespace shellac;
+
+PetscErrorCode PCStencilFFTSetApproximate(PC pc, PetscBool approximate) {
+  PetscBool      ours;
+  StencilFFT    *fft;
+  const PetscInt value = approximate ? 1 : 0;
+
+  PetscFunctionBegin;
+  PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the preconditioner is null; create it first");
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSTENCILFFT, &ours));
+  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)pc), "PCStencilFFTSetApproximate()", 1, &value));
+  PetscCall(get_context(pc, &fft));
+  set_approximate(fft, approximate ? PETSC_TRUE : PETSC_FALSE);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,328 @@
+#include "direct/solve.hpp"
+
+#include <algorithm>
+
+#include "device/batch.hpp"
+#include "direct/types.hpp"
+
+namespace shellac {
+
+namespace {
+
+constexpr PetscInt most_dense = 8192; // points of an axis whose eigenvectors are computed
+
+struct CopyValues {
+  const PetscScalar *from; // null: zeros
+  PetscScalar       *to;
+  SHELLAC_HD void    operator()(PetscInt i, PetscInt, PetscInt) const { to[i] = from ? from[i] : (PetscScalar)0; }
+};
+
+} // namespace
+
+// Elimination takes the axis that costs most otherwise, if no pivot can vanish.
+void SeparableSolve::Choose(bool device, std::string *why) {
+  const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
+  PetscReal          sign = 0, lowest = 0, largest = PetscAbsScalar(sigma_);
+  int                eliminated = -1;
+
+  for (AxisModes &axis : axes_) {
+    for (PetscReal edge : axis.axis.edge)
+      if (edge != 0) sign = edge > 0 ? 1 : -1;
+    axis.has_fourier = axis.has_fourier && FourierTransform::exists(memory);
+    if (axis.has_fourier) axis.way = Way::fourier;
+    largest += 4 * axis.axis.strength();
+    lowest += axis.has_fourier ? 4 * axis.axis.strength() * axis.fourier.sine2(0) : axis.axis.lowest();
+  }
+  lowest += sign * PetscRealPart(sigma_);
+  const bool definite = sigma_ == (PetscScalar)0 || lowest > 8 * PETSC_MACHINE_EPSILON * largest;
+  for (int a = 0; a < 3; a++) {
+    const std::vector<PetscReal> &edge = axes_[a].axis.edge;
+    const bool whole = axes_[a].n > 1 && std::count(edge.begin() + 1, edge.end() - 1, PetscReal(0)) == 0;
+    if (!definite || !whole || axes_[a].axis.periodic || (device && axes_[a].has_fourier)) continue;
+    const bool before = eliminated >= 0 && !axes_[eliminated].has_fourier; // such an axis would be dense
+    if (eliminated < 0 || (axes_[a].has_fourier ? !before : !before || axes_[a].n >= axes_[eliminated].n))
+      eliminated = a;
+  }
+  if (eliminated >= 0) axes_[eliminated].way = Way::tridiagonal;
+  for (int a = 0; a < 3; a++) {
+    if (axes_[a].way != Way::dense) continue;
+    const auto ends = std::minmax_element(axes_[a].axis.mass.begin(), axes_[a].axis.mass.end());
+    if (axes_[a].n > most_dense)
+      *why = "has an axis of " + std::to_string(axes_[a].n) +
+             " points that no Fourier transform serves, beside another "
+             "one or with eigenvalues of both signs; " +
+             std::to_string(most_dense) + " are the most for dense products";
+    else if (!(*ends.second <= 1e8 * *ends.first))
+      *why = "has rows with weights of a wide range along an axis that needs its eigenvectors, as of strong convection";
+  }
+}
+
+PetscErrorCode SeparableSolve::MakeParts(const Grid &grid) {
+  PetscMPIInt rank, ranks;
+  bool        split[3];
+  int         last = -1;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm_, &rank));
+  PetscCallMPI(MPI_Comm_size(comm_, &ranks));
+  has_fixed_ = false;
+  for (int a = 0; a < 3; a++) {
+    has_fixed_ = has_fixed_ || axes_[a].n < grid.N[a];
+  }
+  Parts parts = parts_of_grid(grid, inside_);
+  for (int a = 0; a < 3; a++) {
+    split[a] = !is_whole(parts, inside_, a);
+    const bool better = last < 0 || axes_[last].n < 2 || (axes_[a].n > 1 && (split[a] || !split[last]));
+    if (last < 0 || (axes_[last].way != Way::tridiagonal && (axes_[a].way == Way::tridiagonal || better))) last = a;
+  }
+  order_[2] = last;
+  for (int a = 0, place = 0; a < 3; a++)
+    if (a != last) order_[place++] = a;
+  if (split[order_[0]] && !split[order_[1]]) std::swap(order_[0], order_[1]); // what needs no move comes first
+  parts_.assign(1, parts[(size_t)rank]);
+  moves_.clear();
+  for (int place = 0; place < 3; place++) {
+    const int a = order_[place];
+    Parts     next = parts;
+    if (!is_whole(parts, inside_, a))
+      next = whole_parts(inside_, ranks, a, place < 2 ? order_[place + 1] : -1);
+    else if (!has_fixed_ || !moves_.empty())
+      next.clear();
+    if (!next.empty()) {
+      const Parts sides[2] = {parts, next};
+      const Box   rooms[2] = {moves_.empty() ? owned_ : parts_.back(), next[(size_t)rank]};
+      moves_.push_back(std::make_unique<Move>());
+      PetscCall(moves_.back()->Create(comm_, sides, rooms));
+      parts = next;
+      parts_.push_back(parts[(size_t)rank]);
+    }
+    part_of_[place] = (int)parts_.size() - 1;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether an eigenvalue is zero. Without a shift, all axes have one then, which is exactly zero.
+bool SeparableSolve::FindZeros() {
+  PetscReal largest = PetscAbsScalar(sigma_), low = 0, high = 0;
+  bool      all_have = true, eliminates = false;
+
+  for (const AxisModes &axis : axes_) {
+    const auto &edge = axis.axis.edge;
+    const auto  ends = std::minmax_element(axis.values.begin(), axis.values.end());
+    bool        has = false;
+    for (PetscReal value : axis.values) has = has || value == 0;
+    if (axis.way == Way::tridiagonal) {
+      eliminates = true;
+      has = edge.front() == 0 && edge.back() == 0;
+    }
+    all_have = all_have && has;
+    low += *ends.first, high += *ends.second;
+    largest += PetscMax(PetscAbsReal(*ends.first), PetscAbsReal(*ends.second));
+  }
+  zero_ = sigma_ == (PetscScalar)0 ? 0 : 8 * PETSC_MACHINE_EPSILON * largest;
+  if (sigma_ == (PetscScalar)0) return all_have;
+  low += PetscRealPart(sigma_), high += PetscRealPart(sigma_);
+  if (eliminates || low > zero_ || high < -zero_ || PetscAbsReal(PetscImaginaryPart(sigma_)) > zero_) return false;
+  const Box &part = parts_.back();
+  for (PetscInt k = part.lo[2]; k < part.hi[2]; k++)
+    for (PetscInt j = part.lo[1]; j < part.hi[1]; j++) {
+      const PetscScalar rest =
+          axes_[1].values[(size_t)(j - inside_.lo[1])] + axes_[2].values[(size_t)(k - inside_.lo[2])] + sigma_;
+      for (PetscInt i = part.lo[0]; i < part.hi[0]; i++)
+        if (PetscAbsScalar(axes_[0].values[(size_t)(i - inside_.lo[0])] + rest) <= zero_) return true;
+    }
+  return false;
+}
+
+PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device,
+                                      std::string *why) {
+  PetscReal strength = PetscAbsScalar(sigma);
+  int       zeros;
+
+  PetscFunctionBegin;
+  comm_ = grid.comm;
+  sigma_ = sigma;
+  for (int a = 0; a < 3; a++)
+    for (PetscInt i = 0; i < axes[a].N(); i++)
+      strength = PetscMax(strength, 4 * PetscAbsReal(axes[a].edge[i] / axes[a].mass[i]));
+  for (int a = 0; a < 3; a++) {
+    axes_[a].Recognise(axes[a], cancellation * strength);
+    inside_.lo[a] = axes_[a].first, inside_.hi[a] = axes_[a].first + axes_[a].n;
+    owned_.lo[a] = grid.start[a], owned_.hi[a] = grid.start[a] + grid.size[a];
+  }
+  if (!inside_.points()) PetscFunctionReturn(PETSC_SUCCESS); // all rows are the identity's
+  Choose(device, why);
+  if (!why->empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  std::vector<PetscReal> &values = values_.change(), &rows = rows_.change();
+  values.clear(), rows.clear();
+  for (int a = 0; a < 3; a++) {
+    AxisModes &axis = axes_[a];
+    PetscCall(axis.Decompose());
+    values.insert(values.end(), axis.values.begin(), axis.values.end());
+    matrices_[a].change().assign(axis.forward.begin(), axis.forward.end());
+    matrices_[a].change().insert(matrices_[a].change().end(), axis.back.begin(), axis.back.end());
+    axis.forward = std::vector<PetscReal>(), axis.back = std::vector<PetscReal>();
+    if (axis.way == Way::fourier) PetscCall(fourier_[a].Create(axis.fourier));
+    if (axis.way != Way::tridiagonal) continue;
+    for (int side = 0; side < 2; side++)
+      for (PetscInt i = 0; i < axis.n; i++) rows.push_back(axis.axis.edge[i + side] / axis.axis.mass[i]);
+    rows.insert(rows.end(), axis.axis.mass.begin(), axis.axis.mass.end());
+  }
+  PetscCall(MakeParts(grid));
+  zeros = FindZeros();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &zeros, 1, MPI_INT, MPI_MAX, comm_));
+  singular_ = zeros;
+  CountFlops();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void SeparableSolve::CountFlops() {
+  flops_ = 0;
+  for (int place = 0; place < 3; place++) {
+    const AxisModes     &axis = axes_[order_[place]];
+    const PetscLogDouble points = (PetscLogDouble)parts_[(size_t)part_of_[place]].points();
+    const PetscLogDouble lines = axis.n ? points / (PetscLogDouble)axis.n : 0,
+                         length = (PetscLogDouble)axis.fourier.length;
+    if (axis.way == Way::fourier) // 5 n log2 n of a complex transform, and what comes before and after it
+      flops_ += 2 * lines / lines_in_pair * length * (5 * PetscLog2Real(length) + 8);
+    if (axis.way == Way::dense) flops_ += 4 * points * (PetscLogDouble)axis.n;
+    if (axis.way == Way::tridiagonal) flops_ += 11 * points;
+    if (place == 2 && axis.way != Way::tridiagonal) flops_ += 5 * points;
+  }
+}
+
+Lines SeparableSolve::LinesOf(const Box &part, int a) const {
+  Lines lines = {part.size(a), 1, 1};
+  for (int c = 0; c < 3; c++) (c < a ? lines.inner : lines.outer) *= c == a ? 1 : part.size(c);
+  return lines;
+}
+
+PetscErrorCode SeparableSolve::Transform(PetscMemType memory, int a, bool back, const Box &part, PetscScalar **x) {
+  const AxisModes   &axis = axes_[a];
+  const Lines        lines = LinesOf(part, a);
+  const PetscScalar *matrices;
+
+  PetscFunctionBegin;
+  if (!lines.count() || (axis.way != Way::fourier && axis.way != Way::dense)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(direct_transform_event, 0, 0, 0, 0));
+  if (axis.way == Way::fourier)
+    PetscCall(fourier_[a].Apply(memory, back, lines, *x, &continued_));
+  else {
+    const PetscInt n = axis.n;
+    const size_t   line = (size_t)lines.inner * (size_t)n;
+    PetscScalar   *y;
+    PetscCall(Other(memory, *x, (size_t)part.points(), &y));
+    PetscCall(matrices_[a].Get(memory, &matrices));
+    const Batch matrix = {const_cast<PetscScalar *>(matrices) + (back ? (size_t)n * n : 0), (size_t)n, 0};
+    if (lines.inner == 1)
+      PetscCall(
+          MultiplyBatch(memory, 'N', 'N', n, lines.outer, n, 1, matrix, {*x, (size_t)n, 0}, 0, {y, (size_t)n, 0}, 1));
+    else // the matrix is real
+      PetscCall(MultiplyBatch(memory, 'N', 'C', lines.inner, n, n, 1, {*x, (size_t)lines.inner, line}, matrix, 0,
+                              {y, (size_t)lines.inner, line}, lines.outer));
+    *x = y;
+  }
+  PetscCall(PetscLogEventEnd(direct_transform_event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// An array for a part, other than the one that is read.
+PetscErrorCode SeparableSolve::Other(PetscMemType memory, const PetscScalar *x, size_t points, PetscScalar **other) {
+  PetscFunctionBegin;
+  Scratch<PetscScalar> &array = arrays_[x && x == arrays_[0].at(memory) ? 1 : 0];
+  PetscCall(array.Grow(points, memory));
+  *other = array.at(memory);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SeparableSolve::InModes(PetscMemType memory, const Box &part, PetscScalar *x) {
+  const int        last = order_[2];
+  Symbol           symbol = {{}, sigma_, zero_};
+  PetscReal        scale = 1;
+  const PetscReal *values, *rows;
+
+  PetscFunctionBegin;
+  if (!part.points()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(direct_modes_event, 0, 0, 0, 0));
+  PetscCall(values_.Get(memory, &values));
+  for (int a = 0; a < 3; a++) {
+    symbol.values[a] = values + (part.lo[a] - inside_.lo[a]);
+    values += axes_[a].n;
+    scale *= axes_[a].scale();
+  }
+  const size_t stride[3] = {1, (size_t)part.size(0), (size_t)part.size(0) * (size_t)part.size(1)};
+  Box          points = {{0, 0, 0}, {part.size(0), part.size(1), part.size(2)}};
+  if (axes_[last].way != Way::tridiagonal)
+    PetscCall(for_each_run(memory, points, DivideBySymbol{symbol, scale, {stride[1], stride[2]}, x}));
+  else {
+    const AxisModes &axis = axes_[last];
+    const PetscInt   n = axis.n;
+    Eliminate        eliminate = {};
+    points.hi[last] = 1;
+    const size_t systems = (size_t)points.points();
+    PetscCall(eliminated_.Grow((size_t)n * (PetscMemTypeHost(memory) ? (size_t)most_run : systems), memory));
+    PetscCall(rows_.Get(memory, &rows));
+    eliminate.symbol = symbol;
+    eliminate.scale = scale;
+    std::copy(stride, stride + 3, eliminate.stride);
+    eliminate.axis = last;
+    eliminate.N = n;
+    eliminate.lower = rows, eliminate.upper = rows + n, eliminate.mass = rows + 2 * n;
+    eliminate.free = axis.axis.edge.front() == 0 && axis.axis.edge.back() == 0;
+    for (PetscReal mass : axis.axis.mass) eliminate.total += mass;
+    eliminate.values = x;
+    eliminate.work = eliminated_.at(memory);
+    eliminate.systems[0] = (size_t)points.size(last == 0 ? 1 : 0);
+    eliminate.systems[1] = systems;
+    PetscCall(for_each_run(memory, points, eliminate));
+  }
+  PetscCall(PetscLogEventEnd(direct_modes_event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SeparableSolve::Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x) {
+  const size_t owned = (size_t)owned_.points();
+  PetscScalar *now = NULL; // values at present
+  int          at = 0;     // the parts that they are on
+
+  PetscFunctionBegin;
+  if (!inside_.points()) PetscFunctionReturn(for_each(memory, line_of(owned), CopyValues{NULL, x}));
+  const auto move = [&](bool back) {
+    const int    to = at + (back ? -1 : 1);
+    PetscScalar *y = x;
+    PetscFunctionBegin;
+    PetscCall(PetscLogEventBegin(direct_move_event, 0, 0, 0, 0));
+    if (to > 0) PetscCall(Other(memory, now, (size_t)parts_[(size_t)to].points(), &y));
+    PetscCall(moves_[(size_t)PetscMin(at, to)]->Run(memory, back, now ? now : b, y, packed_));
+    now = y;
+    at = to;
+    PetscCall(PetscLogEventEnd(direct_move_event, 0, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  if (part_of_[0] == 0) {
+    PetscCall(for_each(memory, line_of(owned), CopyValues{b, x}));
+    now = x;
+  }
+  for (int place = 0; place < 3; place++) {
+    while (at < part_of_[place]) PetscCall(move(false));
+    PetscCall(Transform(memory, order_[place], false, parts_[(size_t)at], &now));
+  }
+  PetscCall(InModes(memory, parts_[(size_t)at], now));
+  for (int place = 2; place >= 0; place--) {
+    while (at > part_of_[place]) PetscCall(move(true));
+    PetscCall(Transform(memory, order_[place], true, parts_[(size_t)at], &now));
+  }
+  if (has_fixed_) PetscCall(for_each(memory, line_of(owned), CopyValues{NULL, x}));
+  while (at > 0) PetscCall(move(true));
+  if (now != x) PetscCall(for_each(memory, line_of(owned), CopyValues{now, x}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+size_t SeparableSolve::bytes() const {
+  size_t scalars = eliminated_.size(), tables = values_.bytes() + rows_.bytes();
+  for (int n = 0; n < 2; n++) scalars += arrays_[n].size() + packed_[n].size();
+  for (int a = 0; a < 3; a++) tables += matrices_[a].bytes() + fourier_[a].bytes();
+  return scalars * sizeof(PetscScalar) + continued_.size() * sizeof(Complex) + tables;
+}
+
+} // namespace shellac

@@ -1,0 +1,57 @@
+#pragma once
+// The exact inverse of a sum over axes on the parts of a grid: transforms along the axes one after the other, each on parts
+// that are whole along it; the division by the eigenvalues, or elimination along the last axis; and all transforms back.
+// R. E. Lynch, J. R. Rice, D. H. Thomas (1964); R. W. Hockney (1965) has one axis with elimination.
+
+#include <memory>
+
+#include "direct/fourier.hpp"
+#include "direct/modes.hpp"
+#include "direct/moves.hpp"
+
+namespace shellac {
+
+class SeparableSolve {
+public:
+  // Collective. device: the vectors are on GPUs. *why: what the operator is or has that prevents it.
+  PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device, std::string *why);
+  // x = the inverse times b; zero at points that are fixed.
+  PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x);
+
+  const AxisModes &axis(int a) const { return axes_[a]; }
+  bool             singular() const { return singular_; } // an eigenvalue is zero
+  size_t           bytes() const;                         // on this rank, besides the vectors
+  PetscLogDouble   flops() const { return flops_; }       // of an application, on this rank
+  int              moves() const { return 2 * (int)moves_.size(); }
+  bool             has_fixed() const { return has_fixed_; }
+
+private:
+  void           Choose(bool device, std::string *why);
+  PetscErrorCode MakeParts(const Grid &grid);
+  bool           FindZeros();
+  Lines          LinesOf(const Box &part, int a) const;
+  PetscErrorCode Transform(PetscMemType memory, int a, bool back, const Box &part, PetscScalar **x);
+  PetscErrorCode Other(PetscMemType memory, const PetscScalar *x, size_t points, PetscScalar **other);
+  PetscErrorCode InModes(PetscMemType memory, const Box &part, PetscScalar *x);
+  void           CountFlops();
+
+  MPI_Comm                           comm_ = MPI_COMM_NULL;
+  AxisModes                          axes_[3];
+  PetscScalar                        sigma_ = 0;
+  PetscReal                          zero_ = 0; // an eigenvalue of this size is zero
+  bool                               singular_ = false, has_fixed_ = false;
+  Box                                inside_ = {}, owned_ = {};
+  int                                order_[3] = {0, 1, 2}; // of the axes; the last one is solved in modes
+  int                                part_of_[3] = {}; // the parts on which an axis is whole, among parts_, by order
+  std::vector<Box>                   parts_;           // this rank's: those of the grid, and others
+  std::vector<std::unique_ptr<Move>> moves_;           // between one and the next
+  FourierTransform                   fourier_[3];
+  Mirror<PetscReal>                  values_;      // of all axes, one after the other
+  Mirror<PetscReal>                  rows_;        // of the axis of elimination: lower, upper, mass
+  Mirror<PetscScalar>                matrices_[3]; // V^-1 and V
+  Scratch<PetscScalar>               arrays_[2], packed_[2], eliminated_;
+  Scratch<Complex>                   continued_;
+  PetscLogDouble                     flops_ = 0;
+};
+
+} // namespace shellac

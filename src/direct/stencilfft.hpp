@@ -1,0 +1,29 @@
+#pragma once
+// What a PC of type stencilfft holds.
+
+#include <memory>
+#include <string>
+
+#include "direct/solve.hpp"
+#include "multigrid/setup/read_axes.hpp"
+
+namespace shellac {
+
+struct StencilFFT {
+  PetscBool approximate = PETSC_FALSE; // a setting
+
+  // made by set-up
+  std::unique_ptr<SeparableSolve> solve;
+  AxesMemory                      axes_memory;
+  MatVersion                      made_of;
+  Vec  fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
+  Vec  work[2] = {NULL, NULL};
+  bool approximates = false; // the matrix is not the sum over axes
+  bool stale = false;        // a setting has changed since
+};
+
+PetscErrorCode get_context(PC pc, StencilFFT **context);
+PetscErrorCode set_up_stencilfft(PC pc);
+PetscErrorCode set_fft_from_options(PetscObject object, OptionItems PetscOptionsObject, void *context);
+
+} // namespace shellac

@@ -1,0 +1,405 @@
+// Exact solves by stencilfft: every combination of ends, sizes and ranks beside matrices assembled without the library.
+
+#include "catch.hpp"
+#include "multigrid.hpp"
+
+using namespace tests;
+
+namespace {
+
+// Where an axis ends: at zero, a spacing or half of it beyond the last point; without flux, half a spacing beyond it or in
+// it; with a Robin condition; or with identity rows.
+enum End { zero, half_zero, half_free, free_end, robin, identity };
+const char *const names[] = {"zero", "half zero", "half free", "free", "robin", "identity"};
+
+struct AxisRows {
+  PetscInt  N = 1;
+  bool      periodic = false, stretched = false;
+  End       end[2] = {zero, zero};
+  PetscReal k = 1;
+
+  bool      fixed(PetscInt i) const { return !periodic && end[0] == identity && (i == 0 || i == N - 1); }
+  PetscReal h(PetscInt face) const {
+    return stretched ? 1 + PetscReal(0.7) * PetscSinReal((PetscReal)(periodic ? face % N : face)) : 1;
+  }
+  // the entry towards i + step; of step 0, this axis' part of the diagonal
+  PetscReal entry(PetscInt i, PetscInt step) const {
+    const PetscReal width = (h(i) + h(i + 1)) / 2;
+    const bool      at[2] = {!periodic && i == 0, !periodic && i == N - 1};
+    PetscReal       of[2], sum = 0;
+    for (int side = 0; side < 2; side++) of[side] = k / (width * h(i + side));
+    for (int side = 0; side < 2; side++) {
+      if (!at[side] || end[side] == zero || end[side] == identity) continue;
+      if (end[side] == free_end && N > 1)
+        of[1 - side] *= 2, of[side] = 0;
+      else if (end[side] == half_zero)
+        of[side] *= 2;
+      else
+        of[side] *= end[side] == robin ? PetscReal(0.37) : 0;
+    }
+    if (step) return at[step > 0] ? 0 : -of[step > 0];
+    for (PetscReal one : of) sum += one;
+    return sum;
+  }
+  bool singular() const {
+    bool is = true;
+    for (End one : end) is = is && (periodic || one == half_free || one == free_end);
+    return is;
+  }
+  std::string text() const {
+    return std::to_string(N) + (periodic ? " periodic" : std::string(" ") + names[end[0]] + " to " + names[end[1]]) +
+           (stretched ? ", stretched" : "") + "; ";
+  }
+};
+
+struct Case {
+  AxisRows    axis[3];
+  int         dim = 1;
+  PetscScalar sigma = 0;
+
+  bool singular() const {
+    bool is = sigma == (PetscScalar)0;
+    for (int a = 0; a < dim; a++) is = is && axis[a].singular();
+    return is;
+  }
+  Fill fill() const {
+    return [*this](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+      bool is_fixed = false, center = true;
+      *block = sigma;
+      for (int a = 0; a < dim; a++) is_fixed = is_fixed || axis[a].fixed(p[a]), center = center && !arm[a];
+      for (int a = 0; a < dim; a++) {
+        if (center)
+          *block += axis[a].entry(p[a], 0);
+        else if (arm[a])
+          *block = axis[a].entry(p[a], arm[a]);
+      }
+      if (is_fixed) *block = center ? 2 : 0;
+    };
+  }
+  Lattice lattice() const {
+    Lattice l;
+    l.dim = dim;
+    for (int a = 0; a < 3; a++) {
+      l.N[a] = a < dim ? axis[a].N : 1;
+      l.ends[a] = axis[a].periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+    }
+    return l;
+  }
+  std::string text() const {
+    std::string text;
+    for (int a = 0; a < dim; a++) text += axis[a].text();
+    return text + "sigma " + std::to_string(PetscRealPart(sigma)) + ", on " + std::to_string(rank_count()) + " ranks";
+  }
+};
+
+Preconditioner make_fft(Mat A, const std::string &options = "") {
+  Options        set(options);
+  Preconditioner pc;
+  OK(PCCreate(PETSC_COMM_WORLD, &pc));
+  OK(PCSetOptionsPrefix(pc, "test_"));
+  OK(PCSetOperators(pc, A, A));
+  OK(PCSetType(pc, PCSTENCILFFT));
+  OK(PCSetFromOptions(pc));
+  OK(PCSetUp(pc));
+  return pc;
+}
+
+Matrix assembled(DM da, const Fill &fill) {
+  Matrix A;
+  OK(DMSetMatType(da, MATAIJ));
+  OK(DMCreateMatrix(da, &A));
+  set_rows(da, A, fill, Way::stencil, INSERT_VALUES);
+  assemble(A);
+  return A;
+}
+
+// |b - A x| relative to what rounding of A, x and b makes.
+PetscReal backward_error(Mat A, Vec b, Vec x) {
+  Vector    r = copy_of(b);
+  PetscReal of_A, of_x, of_b, of_r;
+  OK(MatMult(A, x, r));
+  OK(VecAXPY(r, -1, b));
+  OK(MatNorm(A, NORM_INFINITY, &of_A));
+  OK(VecNorm(x, NORM_INFINITY, &of_x));
+  OK(VecNorm(b, NORM_INFINITY, &of_b));
+  OK(VecNorm(r, NORM_INFINITY, &of_r));
+  return of_r > 0 ? of_r / (of_A * of_x + of_b) : 0;
+}
+
+PetscReal bound(Vec x) {
+  PetscInt N;
+  OK(VecGetSize(x, &N));
+  return 20 * PETSC_MACHINE_EPSILON * PetscLogReal((PetscReal)PetscMax(N, 3));
+}
+
+void check(const Case &c) {
+  INFO(c.text());
+  Grid da;
+  if (!try_make_grid(c.lattice(), &da)) return;
+  Matrix         aij = assembled(da, c.fill()), A = captured(da, c.fill());
+  Vector         u = random_vector(da, 1), b = make_vector(da), x = make_vector(da);
+  Preconditioner pc = make_fft(A);
+  OK(MatMult(aij, u, b));
+  OK(PCApply(pc, b, x));
+  CHECK(backward_error(aij, b, x) <= bound(x));
+  if (PetscRealPart(c.sigma) >= 0 && !c.singular()) CHECK(difference(x, u) <= 1000 * bound(x)); // small grids
+}
+
+// All pairs of ends, and periodic; number 0 to 26.
+AxisRows rows(int number, PetscInt N, PetscReal k) {
+  AxisRows axis;
+  axis.N = N;
+  axis.k = k;
+  axis.periodic = number == 25;
+  if (number < 25) axis.end[0] = (End)(number / 5), axis.end[1] = (End)(number % 5);
+  if (number == 26) axis.end[0] = axis.end[1] = identity;
+  if (axis.periodic && N < 3) axis.N = 3;
+  return axis;
+}
+
+} // namespace
+
+#if defined(PETSC_USE_COMPLEX)
+const PetscScalar damped(-0.7, 0.4);
+#else
+const PetscScalar damped = -0.7;
+#endif
+
+TEST_CASE("stencilfft inverts operators on lines with all ends", "[direct]") {
+  int combination = 0;
+  for (int ends = 0; ends < 27; ends++)
+    for (PetscInt N : {1, 2, 3, 4, 7, 8, 13})
+      for (PetscScalar sigma : {PetscScalar(0), PetscScalar(1.5), damped}) {
+        Case c;
+        c.axis[0] = rows(ends, N, 3);
+        c.sigma = sigma;
+        if (in_turn(combination++)) check(c);
+      }
+}
+
+TEST_CASE("stencilfft inverts operators in two and three dimensions with all ends", "[direct]") {
+  const PetscInt sizes[] = {5, 8, 6, 7, 3, 1, 11, 2};
+  int            combination = 0;
+  for (int dim = 2; dim <= 3; dim++)
+    for (int ends = 0; ends < 27; ends++)
+      for (int shift = 0; shift < 6; shift++, combination++) {
+        Case c;
+        c.dim = dim;
+        for (int a = 0; a < dim; a++) {
+          c.axis[a] = rows((ends * (1 + a) + 5 * shift * a) % 27, sizes[(combination + 3 * a) % 8], 1 + 10 * a);
+          c.axis[a].stretched = combination % 5 == a + 1;
+        }
+        c.sigma = shift % 3 == 0 ? PetscScalar(0) : shift % 3 == 1 ? PetscScalar(2.5) : 10 * damped;
+        if (in_turn(combination)) check(c);
+      }
+}
+
+TEST_CASE("stencilfft inverts on longer axes, of odd, even and prime numbers of points", "[direct]") {
+  for (const Point &N : {Point{127, 128, 1}, Point{101, 97, 1}, Point{64, 1, 1}, Point{31, 29, 32}})
+    for (int ends : {0, 12, 2, 18, 25})
+      for (bool stretched : {false, true}) {
+        Case c;
+        c.dim = N[2] > 1 ? 3 : N[1] > 1 ? 2 : 1;
+        for (int a = 0; a < c.dim; a++) c.axis[a] = rows((ends + 3 * a) % 26, N[(size_t)a], 1);
+        c.axis[0].stretched = stretched;
+        c.sigma = 0.25;
+        check(c);
+        c.sigma = 3 * damped;
+        check(c);
+      }
+}
+
+TEST_CASE("stencilfft inverts laplace and helmholtz with all boundary forms", "[direct]") {
+  const PetscInt N[3] = {6, 5, 4};
+  for (int dim = 1; dim <= 3; dim++)
+    for_each_problem(dim, N, [&](const Problem &of, DM da) {
+      Problem p = of;
+      p.sigma = 7;
+      INFO(describe(p));
+      Matrix A = make_operator(p, da), aij = make_reference(p, da);
+      Vector u = random_vector(da, 1), b = make_vector(da), x = make_vector(da);
+      OK(MatMult(aij, u, b));
+      Preconditioner pc = make_fft(A);
+      OK(PCApply(pc, b, x));
+      CHECK(backward_error(aij, b, x) <= bound(x));
+      CHECK(difference(x, u) <= 100 * bound(x));
+    });
+}
+
+TEST_CASE("stencilfft projects the null space of a singular matrix", "[direct]") {
+  int combination = 0;
+  for (int first : {12, 18, 13, 25}) // without flux, periodic
+    for (int second : {12, 25})
+      for (int stretched = -1; stretched < 2; stretched++, combination++) {
+        Case c;
+        c.dim = 2;
+        c.axis[0] = rows(first, 9, 1);
+        c.axis[1] = rows(second, 8, 2);
+        if (stretched >= 0) c.axis[stretched].stretched = true;
+        INFO(c.text());
+        Grid da;
+        if (!try_make_grid(c.lattice(), &da)) continue;
+        Matrix         aij = assembled(da, c.fill()), A = captured(da, c.fill());
+        Vector         u = random_vector(da, 1), b = make_vector(da), x = make_vector(da), y = make_vector(da);
+        Preconditioner pc = make_fft(A);
+        OK(MatMult(aij, u, b));
+        OK(PCApply(pc, b, x));
+        CHECK(backward_error(aij, b, x) <= bound(x));
+        // solutions differ by a constant; what is beyond the range makes none
+        OK(VecAXPY(u, -1, x));
+        PetscReal low, high;
+        OK(VecMin(u, NULL, &low));
+        OK(VecMax(u, NULL, &high));
+        CHECK(high - low <= 1000 * bound(x));
+        OK(VecSet(b, 1));
+        OK(PCApply(pc, b, y));
+        PetscReal size;
+        OK(VecNorm(y, NORM_INFINITY, &size));
+        CHECK(size <= 1000 * bound(x));
+      }
+}
+
+TEST_CASE("stencilfft solves indefinite Helmholtz problems at once", "[direct]") {
+  Problem p = problem(2, 60, 47);
+  for (PetscReal k2 : {100., 1000., 4000.}) {
+    p.sigma = -k2;
+    Grid               da = make_grid(p);
+    Matrix             A = make_operator(p, da), aij = make_reference(p, da);
+    Vector             b = random_vector(da, 3), x = make_vector(da);
+    PetscInt           its;
+    KSPConvergedReason reason;
+    Options            set("-test_ksp_type gmres -test_pc_type stencilfft -test_ksp_rtol 1e-10");
+    OK(solve(A, b, x, &its, &reason));
+    CHECK(reason > 0);
+    CHECK(its <= 2);
+    CHECK(backward_error(aij, b, x) <= bound(x));
+  }
+}
+
+TEST_CASE("stencilfft sees each change of its matrix", "[direct]") {
+  Case c;
+  c.dim = 2;
+  c.axis[0] = rows(2, 12, 1);
+  c.axis[1] = rows(25, 9, 3);
+  c.sigma = 1;
+  Grid da;
+  REQUIRE(try_make_grid(c.lattice(), &da));
+  Matrix     A = captured(da, c.fill());
+  Vector     u = random_vector(da, 1), b = make_vector(da), x = make_vector(da);
+  Solver     ksp = make_solver(A, "-test_ksp_type preonly -test_pc_type stencilfft");
+  const auto right = [&]() {
+    OK(MatMult(A, u, b));
+    OK(KSPSolve(ksp, b, x));
+    return difference(x, u) <= 1000 * bound(x);
+  };
+  CHECK(right());
+  OK(MatScale(A, 3));
+  CHECK(right());
+  OK(MatShift(A, 5));
+  CHECK(right());
+  OK(MatZeroEntries(A));
+  c.axis[0] = rows(13, 12, 7);
+  set_rows(da, A, c.fill(), Way::stencil, INSERT_VALUES);
+  assemble(A);
+  CHECK(right());
+
+  Problem p = problem(2, 12, 9);
+  Grid    grid = make_grid(p);
+  A = Matrix();
+  ksp = Solver();
+  p.sigma = 2;
+  A = make_operator(p, grid);
+  ksp = make_solver(A, "-test_ksp_type preonly -test_pc_type stencilfft");
+  u = random_vector(grid, 1), b = make_vector(grid), x = make_vector(grid);
+  CHECK(right());
+  OK(MatHelmholtzSetShift(A, -300));
+  CHECK(right());
+}
+
+TEST_CASE("stencilfft refuses what it cannot invert, and says what can", "[direct][errors]") {
+  const auto set_up = [](Mat A, PCType type = PCSTENCILFFT) {
+    return [=]() {
+      Preconditioner pc;
+      PetscFunctionBeginUser;
+      PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+      PetscCall(PCSetOperators(pc, A, A));
+      PetscCall(PCSetType(pc, type));
+      PetscCall(PCSetUp(pc));
+      PetscFunctionReturn((PetscErrorCode)0);
+    };
+  };
+  Problem    p = problem(2, 40, 30);
+  Grid       da = make_grid(p);
+  Matrix     aij = make_reference(p, da);
+  const auto on_grid = [&](const Lattice &l, const Fill &fill) {
+    Grid grid;
+    REQUIRE(try_make_grid(l, &grid));
+    return captured(grid, fill);
+  };
+  Lattice star = lattice({20, 21, 1}), two = star;
+  two.dof = 2;
+  Matrix variable = on_grid(star, diffusion_fill(star, Form::arrays)),
+         systems = on_grid(two, diffusion_fill(two, Form::constant));
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"-pc_type stencilfft", "aij", "-dm_mat_type stencil"}), set_up(aij));
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"stencilfft", "not one sum", "use -pc_type stencilmg", "_approximate"}),
+               set_up(variable));
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"stencilfft", "2 unknowns", "use -pc_type stencilmg"}), set_up(systems));
+  CHECK(set_up(variable, PCSTENCILMG)() == 0);
+  // a shift that cancels an eigenvalue of both axes' first modes
+  Case c;
+  c.dim = 2;
+  c.axis[0] = rows(0, 12, 1);
+  c.axis[1] = rows(0, 9, 1);
+  const PetscReal sine[] = {PetscSinReal(PETSC_PI / 26), PetscSinReal(PETSC_PI / 20)};
+  c.sigma = -4 * (sine[0] * sine[0] + sine[1] * sine[1]);
+  Matrix singular = on_grid(c.lattice(), c.fill());
+  EXPECT_ERROR(PETSC_ERR_MAT_LU_ZRPVT, ({"stencilfft", "singular", "MatSetNullSpace"}), set_up(singular));
+}
+
+TEST_CASE("stencilfft preconditions other operators by their means", "[direct]") {
+  PetscInt before = 0;
+  for (PetscInt N : {20, 40, 80}) {
+    Lattice            l = lattice({N, N + 1, 1});
+    Grid               da;
+    PetscInt           its;
+    KSPConvergedReason reason;
+    REQUIRE(try_make_grid(l, &da));
+    Matrix  A = captured(da, [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+      PetscReal  sum = 0;
+      const auto a = [&](int axis, int step) { // between the points
+        const PetscReal x = (p[0] + (axis == 0 ? step * 0.5 : 0)) / N, y = (p[1] + (axis == 1 ? step * 0.5 : 0)) / N;
+        return 1 + PetscReal(0.5) * PetscSinReal(3 * x) * PetscCosReal(5 * y);
+      };
+      for (int axis = 0; axis < 2; axis++)
+        for (int step : {-1, 1}) sum += a(axis, step);
+      *block = arm[0] ? -a(0, (int)arm[0]) : arm[1] ? -a(1, (int)arm[1]) : sum;
+    });
+    Vector  b = random_vector(da, 2), x = make_vector(da);
+    Options set("-test_ksp_type cg -test_pc_type stencilfft -test_pc_stencilfft_approximate -test_ksp_rtol 1e-8");
+    OK(solve(A, b, x, &its, &reason));
+    INFO(N << " points a side, " << its << " iterations");
+    CHECK(reason > 0);
+    CHECK(its <= 16);
+    CHECK(relative_residual(A, b, x) <= 1e-6);
+    if (before) CHECK(its <= before + 2);
+    before = its;
+  }
+}
+
+TEST_CASE("stencilfft shows the way of each axis", "[direct]") {
+  Case c;
+  c.dim = 2;
+  c.axis[0] = rows(12, 20, 1);
+  c.axis[1] = rows(0, 21, 1);
+  c.axis[1].stretched = true;
+  Grid da;
+  REQUIRE(try_make_grid(c.lattice(), &da));
+  Matrix            A = captured(da, c.fill());
+  Preconditioner    pc = make_fft(A);
+  const std::string text = printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
+  INFO(text);
+  const auto shows = [&](const char *what) { return everywhere(text.find(what) != std::string::npos); };
+  CHECK(shows("type: stencilfft"));
+  CHECK(shows("20 points: "));
+  CHECK(shows("21 points: tridiagonal systems"));
+}
