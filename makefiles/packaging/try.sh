@@ -45,7 +45,7 @@ solve_in_c() {
 }
 solve_in_python() {
   program python "$tree/src/python/README.md" > "$folder/poisson.py"
-  solve python3 "$folder/poisson.py" -ksp_converged_reason
+  solve python3 "$folder/poisson.py"
 }
 environment() {
   python3 -m venv "$@" "$folder/venv"
