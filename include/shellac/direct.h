@@ -24,8 +24,8 @@
 
    An axis with constant coefficients has a Fourier, sine or cosine transform, by FFTW on the host and by cuFFT on GPUs. Of
    the others one is solved by elimination in each mode of the rest, if the operator is definite; the rest by products with
-   its eigenvectors. On the host one axis with constant coefficients is eliminated, too, because that is faster. `PCView()`
-   shows each axis' way.
+   its eigenvectors. One axis with constant coefficients is eliminated, too, where that is faster. `PCView()` shows each
+   axis' way.
 
    Several ranks exchange all values twice, so that each has whole lines along an axis.
 

@@ -31,29 +31,33 @@ Complex turned(PetscReal fraction) { // e^{2 pi i fraction}
 }
 
 #if SHELLAC_CUDA
-// One value of a step for all lines; out is [pairs][length], or the lines themselves.
-struct Continue {
-  FourierSteps    steps;
-  Lines           lines;
-  bool            back;
-  PetscScalar    *array;
-  Complex        *out;
-  size_t          first;
-  SHELLAC_HD void operator()(PetscInt m, PetscInt pair, PetscInt) const {
-    const LinePair x = line_pair(lines, array, first + (size_t)pair);
-    out[(size_t)pair * (size_t)steps.length + (size_t)m] = back ? steps.coefficient(x, m) : steps.continued(x, m);
+// One value of a step for all lines. Complex lines lie side by side where those of the array do, so that threads beside
+// each other read and write so; otherwise one after the other.
+struct Step {
+  FourierSteps steps;
+  Lines        lines;
+  bool         back;
+  PetscScalar *array;
+  Complex     *z;
+  size_t       along, across; // strides of z
+
+  SHELLAC_HD void before(PetscInt m, PetscInt pair) const {
+    const LinePair x = line_pair(lines, array, (size_t)pair);
+    z[(size_t)pair * across + (size_t)m * along] = back ? steps.coefficient(x, m) : steps.continued(x, m);
+  }
+  SHELLAC_HD void after(PetscInt j, PetscInt pair) const {
+    const Coefficients of = {z + (size_t)pair * across, along};
+    line_pair(lines, array, (size_t)pair).set(j, back ? steps.value(of, j) : steps.mode(of, j));
   }
 };
-struct Take {
-  FourierSteps    steps;
-  Lines           lines;
-  bool            back;
-  const Complex  *in;
-  PetscScalar    *array;
-  size_t          first;
-  SHELLAC_HD void operator()(PetscInt j, PetscInt pair, PetscInt) const {
-    const Complex *z = in + (size_t)pair * (size_t)steps.length;
-    line_pair(lines, array, first + (size_t)pair).set(j, back ? steps.value(z, j) : steps.mode(z, j));
+template <bool is_after> struct RunStep {
+  Step            step;
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
+    const PetscInt m = step.across == 1 ? j : i, pair = step.across == 1 ? i : j;
+    if (is_after)
+      step.after(m, pair);
+    else
+      step.before(m, pair);
   }
 };
 #endif
@@ -99,9 +103,9 @@ PetscErrorCode FourierTransform::Destroy() {
   }
 #endif
 #if SHELLAC_CUDA
-  if (planned_pairs_) (void)cufftDestroy((cufftHandle)gpu_plan_);
+  if (planned_lines_.n) (void)cufftDestroy((cufftHandle)gpu_plan_);
 #endif
-  planned_pairs_ = 0;
+  planned_lines_ = {0, 0, 0};
   planned_ = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -148,28 +152,29 @@ PetscErrorCode FourierTransform::OnGPU(bool back, const Lines &lines, PetscScala
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   const PetscMemType memory = PETSC_MEMTYPE_DEVICE;
-  const size_t       length = (size_t)steps_.length, pairs = (lines.count() + lines_in_pair - 1) / lines_in_pair;
+  const PetscInt     length = steps_.length, pairs = (PetscInt)((lines.count() + lines_in_pair - 1) / lines_in_pair);
+  const bool         beside = lines.inner > 1;
+  int                n = (int)length, along = beside ? (int)pairs : 1, across = beside ? 1 : n;
   cudaStream_t       stream;
 
-  if (!pairs) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(work->Grow(pairs * length, memory));
-  Complex *z = work->at(memory);
-  if (planned_pairs_ != pairs) {
-    PetscCall(Destroy());
+  PetscCall(work->Grow((size_t)pairs * (size_t)length, memory));
+  if (planned_lines_.inner != lines.inner || planned_lines_.outer != lines.outer) {
     cufftHandle plan;
-    int         n = (int)length;
-    SHELLAC_CUFFT(cufftPlanMany(&plan, 1, &n, NULL, 1, n, NULL, 1, n, CUFFT_Z2Z, (int)pairs));
+    PetscCall(Destroy());
+    SHELLAC_CUFFT(cufftPlanMany(&plan, 1, &n, &n, along, across, &n, along, across, CUFFT_Z2Z, (int)pairs));
     gpu_plan_ = (int)plan;
-    planned_pairs_ = pairs;
+    planned_lines_ = lines;
   }
   PetscCall(current_stream(&stream));
   SHELLAC_CUFFT(cufftSetStream((cufftHandle)gpu_plan_, stream));
-  PetscCall(for_each_of_box(memory, {{0, 0, 0}, {steps_.length, (PetscInt)pairs, 1}},
-                            Continue{steps_, lines, back, array, z, 0}));
-  cufftDoubleComplex *const at = reinterpret_cast<cufftDoubleComplex *>(z);
+  const Step step = {steps_, lines, back, array, work->at(memory), (size_t)along, (size_t)across};
+  const auto box = [&](PetscInt points) {
+    return Box{{0, 0, 0}, {beside ? pairs : points, beside ? points : pairs, 1}};
+  };
+  PetscCall(for_each_of_box(memory, box(length), RunStep<false>{step}));
+  cufftDoubleComplex *const at = reinterpret_cast<cufftDoubleComplex *>(step.z);
   SHELLAC_CUFFT(cufftExecZ2Z((cufftHandle)gpu_plan_, at, at, back ? CUFFT_INVERSE : CUFFT_FORWARD));
-  PetscCall(
-      for_each_of_box(memory, {{0, 0, 0}, {steps_.n, (PetscInt)pairs, 1}}, Take{steps_, lines, back, z, array, 0}));
+  PetscCall(for_each_of_box(memory, box(steps_.n), RunStep<true>{step}));
 #else
   (void)back, (void)lines, (void)array, (void)work;
 #endif
@@ -182,7 +187,66 @@ PetscErrorCode FourierTransform::Apply(PetscMemType memory, bool back, const Lin
   PetscCheck(exists(memory), PETSC_COMM_SELF, PETSC_ERR_SUP, "this build has no Fourier transforms for such vectors");
   PetscCall(tables_.Get(memory, &steps_.turns));
   steps_.phase = steps_.turns + steps_.length;
+  if (!lines.count()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMemTypeHost(memory) ? OnHost(back, lines, array, work) : OnGPU(back, lines, array, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PeriodicGrid::Destroy() {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  for (int plan : plans_)
+    if (planned_) (void)cufftDestroy((cufftHandle)plan);
+#endif
+  planned_ = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PeriodicGrid::Forward(const PetscInt n[3], const PetscScalar *values, Scratch<Complex> *work) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  cudaStream_t stream;
+  int          sizes[3], rank = 0;
+
+  PetscCall(current_stream(&stream));
+  if (!planned_ || n[0] != n_[0] || n[1] != n_[1] || n[2] != n_[2]) {
+    PetscCall(Destroy());
+    for (int a = 2; a >= 0; a--) {
+      n_[a] = n[a];
+      if (n[a] > 1) sizes[rank++] = (int)n[a];
+    }
+    for (int way = 0; way < 2; way++) {
+      const cufftType type = lines_in_pair == 1 ? CUFFT_Z2Z : way ? CUFFT_Z2D : CUFFT_D2Z;
+      cufftHandle     plan;
+      SHELLAC_CUFFT(cufftPlanMany(&plan, rank, sizes, NULL, 1, 0, NULL, 1, 0, type, 1));
+      plans_[way] = (int)plan;
+    }
+    planned_ = true;
+  }
+  for (int plan : plans_) SHELLAC_CUFFT(cufftSetStream((cufftHandle)plan, stream));
+  PetscCall(work->Grow((size_t)modes().points(), PETSC_MEMTYPE_DEVICE));
+  auto *z = reinterpret_cast<cufftDoubleComplex *>(work->at(PETSC_MEMTYPE_DEVICE));
+  if (lines_in_pair == 2) // cuFFT does not change what it reads
+    SHELLAC_CUFFT(cufftExecD2Z((cufftHandle)plans_[0], (cufftDoubleReal *)values, z));
+  else
+    SHELLAC_CUFFT(cufftExecZ2Z((cufftHandle)plans_[0], (cufftDoubleComplex *)values, z, CUFFT_FORWARD));
+#else
+  (void)n, (void)values, (void)work;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PeriodicGrid::Back(Scratch<Complex> *work, PetscScalar *values) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  auto *z = reinterpret_cast<cufftDoubleComplex *>(work->at(PETSC_MEMTYPE_DEVICE));
+  if (lines_in_pair == 2)
+    SHELLAC_CUFFT(cufftExecZ2D((cufftHandle)plans_[1], z, (cufftDoubleReal *)values));
+  else
+    SHELLAC_CUFFT(cufftExecZ2Z((cufftHandle)plans_[1], z, (cufftDoubleComplex *)values, CUFFT_INVERSE));
+#else
+  (void)work, (void)values;
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -49,6 +49,14 @@ SHELLAC_HD LinePair line_pair(const Lines &lines, PetscScalar *array, size_t pai
   return {re, im, (size_t)lines.inner * (3 - lines_in_pair)};
 }
 
+// Coefficients of a complex transform.
+struct Coefficients {
+  const Complex *first;
+  size_t         stride;
+
+  SHELLAC_HD Complex operator[](PetscInt m) const { return first[(size_t)m * stride]; }
+};
+
 // What a transform of a line of values into modes, or back, computes before and after the complex one.
 struct FourierSteps {
   PetscInt       n, length;
@@ -68,7 +76,7 @@ struct FourierSteps {
     return half ? z.times(turns[m]) : z;
   }
   // The k-th mode, from coefficients f [length].
-  SHELLAC_HD Complex mode(const Complex *f, PetscInt k) const {
+  template <class Array> SHELLAC_HD Complex mode(const Array &f, PetscInt k) const {
     if (!periodic) return f[k + first].times(phase[k]);
     const Complex a = f[k], b = f[k ? n - k : 0]; // Hartley's transform
     return {(a.re + b.re - a.im + b.im) / 2, (a.im + b.im + a.re - b.re) / 2};
@@ -85,7 +93,9 @@ struct FourierSteps {
     return {0, 0};
   }
   // The j-th value, from the continuation z.
-  SHELLAC_HD Complex value(const Complex *z, PetscInt j) const { return half ? z[j].times_conjugate(turns[j]) : z[j]; }
+  template <class Array> SHELLAC_HD Complex value(const Array &z, PetscInt j) const {
+    return half ? z[j].times_conjugate(turns[j]) : z[j];
+  }
 };
 
 // The transforms along one axis; without normalisation.
@@ -109,7 +119,23 @@ private:
   void           *plans_[2] = {nullptr, nullptr}; // of FFTW: forward and back
   Complex        *planned_ = nullptr;             // their array
   int             gpu_plan_ = 0;                  // of cuFFT
-  size_t          planned_pairs_ = 0;             // 0: none
+  Lines           planned_lines_ = {0, 0, 0};     // none of it: no plan
+};
+
+// The transform of a grid that is periodic along all axes, on one GPU, by cuFFT's own for whole grids.
+class PeriodicGrid {
+public:
+  PetscErrorCode Forward(const PetscInt n[3], const PetscScalar *values, Scratch<Complex> *work);
+  PetscErrorCode Back(Scratch<Complex> *work, PetscScalar *values);
+  Box            modes() const { return {{0, 0, 0}, {lines_in_pair == 2 ? n_[0] / 2 + 1 : n_[0], n_[1], n_[2]}}; }
+  ~PeriodicGrid() { (void)!Destroy(); }
+
+private:
+  PetscErrorCode Destroy();
+
+  PetscInt n_[3] = {0, 0, 0};
+  int      plans_[2] = {0, 0}; // of cuFFT: forward and back
+  bool     planned_ = false;
 };
 
 } // namespace shellac

@@ -2,6 +2,7 @@
 // What is done in modes: the division by the operator's eigenvalues, or elimination along the axis that has none.
 
 #include "device/runs.hpp"
+#include "direct/fourier.hpp"
 
 namespace shellac {
 
@@ -70,23 +71,48 @@ struct Eliminate {
       any = any || is;
     }
     if (any) project<most>(x, along, singular, n);
-    for (PetscInt j = 0; j < N; j++) {
-      PetscScalar       *row = x + (size_t)j * along, *cj = c + (size_t)j * c_stride;
-      const PetscScalar *before = row - along, *c_before = cj - c_stride;
-      const PetscReal    l = lower[j], u = upper[j];
-      for (int i = 0; i < n; i++) {
-        PetscScalar pivot = l + u + shift[i], b = scale * row[i];
-        if (j == N - 1) pivot += singular[i] * l; // it is rounding otherwise
-        if (j > 0) pivot -= l * c_before[i], b += l * before[i];
-        const PetscScalar inverse = (PetscScalar)1 / pivot;
-        cj[i] = u * inverse;
-        row[i] = b * inverse;
+    // On a GPU the loads of several rows are under way at once: none waits for the stores before it.
+    constexpr int together = most == 1 ? 8 : 1;
+    PetscScalar   before[most], c_before[most];
+    for (int i = 0; i < n; i++) before[i] = c_before[i] = 0;
+    for (PetscInt j0 = 0; j0 < N; j0 += together) {
+      PetscScalar rows[together][most];
+      PetscReal   l[together], u[together];
+      const int   count = (int)PetscMin(N - j0, (PetscInt)together);
+      SHELLAC_UNROLL_ALL
+      for (int s = 0; s < together; s++) {
+        if (s >= count) continue;
+        l[s] = lower[j0 + s], u[s] = upper[j0 + s];
+        for (int i = 0; i < n; i++) rows[s][i] = x[(size_t)(j0 + s) * along + (size_t)i];
+      }
+      SHELLAC_UNROLL_ALL
+      for (int s = 0; s < together; s++) {
+        if (s >= count) continue;
+        PetscScalar    *row = x + (size_t)(j0 + s) * along, *cj = c + (size_t)(j0 + s) * c_stride;
+        const PetscReal inner = j0 + s > 0 ? l[s] : 0, at_end = j0 + s == N - 1 ? l[s] : 0;
+        for (int i = 0; i < n; i++) { // the last pivot of a singular system is rounding: it may be any other number
+          const PetscScalar pivot = l[s] + u[s] + shift[i] - inner * c_before[i] + singular[i] * at_end;
+          const PetscScalar inverse = (PetscScalar)1 / pivot;
+          row[i] = before[i] = (scale * rows[s][i] + inner * before[i]) * inverse;
+          cj[i] = c_before[i] = u[s] * inverse;
+        }
       }
     }
-    for (PetscInt j = N - 2; j >= 0; j--) {
-      PetscScalar       *row = x + (size_t)j * along;
-      const PetscScalar *after = row + along, *cj = c + (size_t)j * c_stride;
-      for (int i = 0; i < n; i++) row[i] += cj[i] * after[i];
+    for (PetscInt j0 = N - 2; j0 >= 0; j0 -= together) {
+      PetscScalar rows[together][most], upper_entries[together][most];
+      const int   count = (int)PetscMin(j0 + 1, (PetscInt)together);
+      SHELLAC_UNROLL_ALL
+      for (int s = 0; s < together; s++)
+        for (int i = 0; i < n && s < count; i++) {
+          rows[s][i] = x[(size_t)(j0 - s) * along + (size_t)i];
+          upper_entries[s][i] = c[(size_t)(j0 - s) * c_stride + (size_t)i];
+        }
+      SHELLAC_UNROLL_ALL
+      for (int s = 0; s < together; s++)
+        for (int i = 0; i < n && s < count; i++) {
+          before[i] = rows[s][i] + upper_entries[s][i] * before[i];
+          x[(size_t)(j0 - s) * along + (size_t)i] = before[i];
+        }
     }
     if (any) project<most>(x, along, singular, n);
   }
@@ -98,6 +124,22 @@ struct Eliminate {
       for (PetscInt j = 0; j < N; j++) sum += mass[j] * x[(size_t)j * along + (size_t)i];
       for (PetscInt j = 0; j < N; j++) x[(size_t)j * along + (size_t)i] -= sum / total;
     }
+  }
+};
+
+// The modes of a grid that is periodic along all axes, which cuFFT has.
+struct DivideCoefficients {
+  Symbol    symbol;
+  PetscReal scale;
+  Box       box;
+  Complex  *z;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt    p[3] = {i, j, k};
+    const PetscScalar of = symbol.at(p);
+    const PetscScalar by = PetscAbsScalar(of) <= symbol.zero ? (PetscScalar)0 : (PetscScalar)scale / of;
+    Complex          &at = z[box.index(p)];
+    at = at.times({PetscRealPart(by), PetscImaginaryPart(by)});
   }
 };
 

@@ -9,7 +9,8 @@ namespace shellac {
 
 namespace {
 
-constexpr PetscInt most_dense = 8192; // points of an axis whose eigenvectors are computed
+constexpr PetscInt64 least_systems = 32768; // on a GPU, which has a thread for each
+constexpr PetscInt   most_dense = 8192;     // points of an axis whose eigenvectors are computed
 
 struct CopyValues {
   const PetscScalar *from; // null: zeros
@@ -38,7 +39,8 @@ void SeparableSolve::Choose(bool device, std::string *why) {
   for (int a = 0; a < 3; a++) {
     const std::vector<PetscReal> &edge = axes_[a].axis.edge;
     const bool whole = axes_[a].n > 1 && std::count(edge.begin() + 1, edge.end() - 1, PetscReal(0)) == 0;
-    if (!definite || !whole || axes_[a].axis.periodic || (device && axes_[a].has_fourier)) continue;
+    if (!definite || !whole || axes_[a].axis.periodic) continue;
+    if (device && axes_[a].has_fourier && inside_.points() / axes_[a].n < least_systems) continue;
     const bool before = eliminated >= 0 && !axes_[eliminated].has_fourier; // such an axis would be dense
     if (eliminated < 0 || (axes_[a].has_fourier ? !before : !before || axes_[a].n >= axes_[eliminated].n))
       eliminated = a;
@@ -235,21 +237,52 @@ PetscErrorCode SeparableSolve::Other(PetscMemType memory, const PetscScalar *x, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SeparableSolve::GetSymbol(PetscMemType memory, const Box &part, Symbol *symbol, PetscReal *scale) {
+  const PetscReal *values;
+
+  PetscFunctionBegin;
+  PetscCall(values_.Get(memory, &values));
+  *symbol = {{}, sigma_, zero_};
+  *scale = 1;
+  for (int a = 0; a < 3; a++) {
+    symbol->values[a] = values + (part.lo[a] - inside_.lo[a]);
+    values += axes_[a].n;
+    *scale *= axes_[a].scale();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool SeparableSolve::is_periodic_grid(PetscMemType memory) const {
+  bool is = SHELLAC_CUDA && PetscMemTypeDevice(memory) && moves_.empty() && axes_[0].n > 1;
+  for (const AxisModes &axis : axes_) is = is && (axis.n == 1 || (axis.way == Way::fourier && axis.fourier.periodic));
+  return is;
+}
+
+PetscErrorCode SeparableSolve::OnPeriodicGrid(PetscMemType memory, const PetscScalar *b, PetscScalar *x) {
+  const PetscInt n[3] = {axes_[0].n, axes_[1].n, axes_[2].n};
+  Symbol         symbol;
+  PetscReal      scale;
+
+  PetscFunctionBegin;
+  if (!owned_.points()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetSymbol(memory, parts_[0], &symbol, &scale));
+  PetscCall(periodic_.Forward(n, b, &continued_));
+  const Box modes = periodic_.modes();
+  PetscCall(for_each_of_box(memory, modes, DivideCoefficients{symbol, scale, modes, continued_.at(memory)}));
+  PetscCall(periodic_.Back(&continued_, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SeparableSolve::InModes(PetscMemType memory, const Box &part, PetscScalar *x) {
   const int        last = order_[2];
-  Symbol           symbol = {{}, sigma_, zero_};
-  PetscReal        scale = 1;
-  const PetscReal *values, *rows;
+  Symbol           symbol;
+  PetscReal        scale;
+  const PetscReal *rows;
 
   PetscFunctionBegin;
   if (!part.points()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(direct_modes_event, 0, 0, 0, 0));
-  PetscCall(values_.Get(memory, &values));
-  for (int a = 0; a < 3; a++) {
-    symbol.values[a] = values + (part.lo[a] - inside_.lo[a]);
-    values += axes_[a].n;
-    scale *= axes_[a].scale();
-  }
+  PetscCall(GetSymbol(memory, part, &symbol, &scale));
   const size_t stride[3] = {1, (size_t)part.size(0), (size_t)part.size(0) * (size_t)part.size(1)};
   Box          points = {{0, 0, 0}, {part.size(0), part.size(1), part.size(2)}};
   if (axes_[last].way != Way::tridiagonal)
@@ -299,6 +332,7 @@ PetscErrorCode SeparableSolve::Apply(PetscMemType memory, const PetscScalar *b, 
     PetscCall(PetscLogEventEnd(direct_move_event, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
+  if (is_periodic_grid(memory)) PetscFunctionReturn(OnPeriodicGrid(memory, b, x));
   if (part_of_[0] == 0) {
     PetscCall(for_each(memory, line_of(owned), CopyValues{b, x}));
     now = x;

@@ -32,6 +32,9 @@ private:
   Lines          LinesOf(const Box &part, int a) const;
   PetscErrorCode Transform(PetscMemType memory, int a, bool back, const Box &part, PetscScalar **x);
   PetscErrorCode Other(PetscMemType memory, const PetscScalar *x, size_t points, PetscScalar **other);
+  PetscErrorCode GetSymbol(PetscMemType memory, const Box &part, Symbol *symbol, PetscReal *scale);
+  bool           is_periodic_grid(PetscMemType memory) const; // on one GPU
+  PetscErrorCode OnPeriodicGrid(PetscMemType memory, const PetscScalar *b, PetscScalar *x);
   PetscErrorCode InModes(PetscMemType memory, const Box &part, PetscScalar *x);
   void           CountFlops();
 
@@ -46,6 +49,7 @@ private:
   std::vector<Box>                   parts_;           // this rank's: those of the grid, and others
   std::vector<std::unique_ptr<Move>> moves_;           // between one and the next
   FourierTransform                   fourier_[3];
+  PeriodicGrid                       periodic_;
   Mirror<PetscReal>                  values_;      // of all axes, one after the other
   Mirror<PetscReal>                  rows_;        // of the axis of elimination: lower, upper, mass
   Mirror<PetscScalar>                matrices_[3]; // V^-1 and V
