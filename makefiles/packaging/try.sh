@@ -85,9 +85,11 @@ try_pip() {
   solve_in_python
 }
 try_pypi() {
-  install g++ make cmake libopenmpi-dev openmpi-bin liblapack-dev libblas-dev python3-dev python3-venv
+  # Debian's mpifort, which PETSc takes, needs gfortran
+  install g++ gfortran make cmake libopenmpi-dev openmpi-bin liblapack-dev libblas-dev python3-dev python3-venv
   environment
-  python3 -m pip install --quiet "petsc==$version" "petsc4py==$version"
+  python3 -m pip install --quiet "petsc==$version" # petsc4py would build one for itself, and another to be installed
+  python3 -m pip install --quiet "petsc4py==$version"
   PETSC_DIR=$(python3 -c "import petsc; print(petsc.get_petsc_dir())")
   export PETSC_DIR
   python3 -m pip install --quiet --no-build-isolation "$tree/src/python"
