@@ -28,6 +28,7 @@ class Shellac(CMakePackage, CudaPackage):
     depends_on("pkgconfig", type="build")
     depends_on("mpi")
     depends_on("petsc@3.18:3.26+mpi+shared+double")
+    depends_on("fftw@3:")
     depends_on("cairo+png+svg+pdf+ft+fc", when="+cairo")
     depends_on("catch2@2.13:", type="test")
     with when("+python"):
