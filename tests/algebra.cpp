@@ -85,6 +85,36 @@ TEST_CASE("scale, shift and diagonals, one after the other", "[algebra]") {
   }
 }
 
+TEST_CASE("real and imaginary parts are those of an AIJ", "[algebra]") {
+#if defined(PETSC_USE_COMPLEX)
+  const PetscScalar sigma = PetscCMPLX(3, 2);
+#else
+  const PetscScalar sigma = 3;
+#endif
+  int combination = 0;
+  for (const auto part : {MatRealPart, MatImaginaryPart}) {
+    for (const Problem &p : problems(sigma)) {
+      INFO(describe(p));
+      Grid da;
+      if (!in_turn(combination++) || !try_make_grid(p, &da)) continue;
+      Matrix A = make_operator(p, da), B = make_reference(p, da);
+      for (Mat M : {(Mat)A, (Mat)B}) OK((*part)(M));
+      check_same(A, B, da);
+    }
+    for (const Lattice &lattice : lattices()) {
+      if (!in_turn(combination++)) continue;
+      INFO(describe(lattice));
+      Twins t(lattice);
+      t.both([&](DM da, Mat M) {
+        set_rows(da, M, random_fill(lattice, Form::arrays, 1), Way::stencil, INSERT_VALUES);
+        assemble(M);
+        OK((*part)(M));
+      });
+      check_same(t.A, t.aij, t.da);
+    }
+  }
+}
+
 TEST_CASE("sums of scaled laplace and helmholtz operators", "[algebra]") {
   for (Problem p : problems(2)) {
     INFO(describe(p));

@@ -228,6 +228,42 @@ TEST_CASE("operators without coupling between unlike rows are symmetric", "[entr
     }
 }
 
+TEST_CASE("a matrix is Hermitian where its entries are", "[entries][symmetry]") {
+  const auto check = [](Mat A, Mat B) {
+    Matrix    transposed;
+    PetscBool ours;
+    OK(MatHermitianTranspose(B, MAT_INITIAL_MATRIX, &transposed));
+    OK(MatIsHermitian(A, 1e-12, &ours));
+    CHECK((bool)ours == (difference(transposed, B) <= exact));
+  };
+  int combination = 0;
+  for (const Lattice &lattice : lattices()) {
+    if (!in_turn(combination++)) continue;
+    INFO(describe(lattice));
+    Twins t(lattice);
+    for (const bool random : {false, true}) {
+      t.both([&](DM da, Mat M) {
+        set_rows(da, M, random ? random_fill(lattice, Form::arrays, 1) : diffusion_fill(lattice, Form::arrays),
+                 Way::stencil, INSERT_VALUES);
+        assemble(M);
+      });
+      check(t.A, t.aij);
+#if defined(PETSC_USE_COMPLEX)
+      t.both([](DM, Mat M) { OK(MatScale(M, PETSC_i)); }); // symmetric, but not Hermitian
+      check(t.A, t.aij);
+#endif
+    }
+  }
+  for (const PetscScalar sigma : {PetscScalar(3), PetscSqrtScalar(-1)}) {
+    if (!PetscDefined(USE_COMPLEX) && sigma != PetscScalar(3)) continue;
+    Problem p = problem(2, 7, 6);
+    p.sigma = sigma;
+    Grid   da = make_grid(p);
+    Matrix A = make_operator(p, da), B = make_reference(p, da);
+    check(A, B);
+  }
+}
+
 TEST_CASE("the inverse of a zero diagonal is infinite, as AIJ's", "[entries]") {
   Grid               da = make_grid(problem(2, 9, 8));
   const PetscScalar *inverse;

@@ -271,6 +271,26 @@ TEST_CASE("changed rows leave no symmetric pattern, and orderings do not rely on
   }
 }
 
+TEST_CASE("a matrix that was found symmetric is not known to be so when rows are zeroed", "[state]") {
+  const Lattice  lattice = grid_of_test();
+  const PetscInt rows[] = {1, 5};
+  Twins          t(lattice);
+  PetscBool      is, known;
+  set_rows(t.da, t.A, diffusion_fill(lattice, Form::arrays), Way::stencil, INSERT_VALUES);
+  assemble(t.A);
+  OK(MatIsSymmetric(t.A, 0, &is));
+  CHECK(is);
+  OK(MatZeroRowsColumns(t.A, 2, rows, 9, NULL, NULL));
+  OK(MatIsSymmetric(t.A, 0, &is));
+  CHECK(is);
+  OK(MatZeroRows(t.A, 1, rows + 1, 9, NULL, NULL)); // alone already
+  OK(MatZeroRows(t.A, 2, std::array<PetscInt, 2>{20, 30}.data(), 9, NULL, NULL));
+  OK(MatIsSymmetricKnown(t.A, &known, &is));
+  CHECK(!(known && is));
+  OK(MatIsSymmetric(t.A, 0, &is));
+  CHECK(!is);
+}
+
 TEST_CASE("sums of operators of different types give a new state", "[state]") {
   Grid da;
   REQUIRE(try_make_grid(grid_of_test(), &da));

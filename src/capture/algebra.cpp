@@ -86,6 +86,23 @@ static PetscErrorCode conjugate(Mat A) {
 }
 #endif
 
+// Half the sum with the conjugate is the real part, half the difference i times the imaginary one: both without rounding.
+template <bool imaginary> static PetscErrorCode take_part(Mat A) {
+  Mat conjugate;
+
+  PetscFunctionBegin;
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &conjugate));
+  PetscCall(MatConjugate(conjugate));
+  PetscCall(MatAXPY(A, imaginary ? -1 : 1, conjugate, SAME_NONZERO_PATTERN));
+#if defined(PETSC_USE_COMPLEX)
+  PetscCall(MatScale(A, imaginary ? -0.5 * PETSC_i : PetscScalar(0.5)));
+#else
+  PetscCall(MatScale(A, 0.5));
+#endif
+  PetscCall(MatDestroy(&conjugate));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Before anything changes: an error for entries of X outside Y's stencil, zeros apart, where Y drops none and cannot become
 // an AIJ.
 static PetscErrorCode check_within_stencil(CapturedMat *y, Mat X) {
@@ -190,9 +207,31 @@ static PetscErrorCode is_symmetric(Mat A, PetscReal tolerance, PetscBool *symmet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// By entries: an MPIAIJ cannot tell.
+static PetscErrorCode is_hermitian(Mat A, PetscReal tolerance, PetscBool *hermitian) {
+  Mat       aij, difference;
+  Vec       largest;
+  PetscReal off;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatHermitianTranspose(aij, MAT_INITIAL_MATRIX, &difference));
+  PetscCall(MatAXPY(difference, -1, aij, DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatCreateVecs(difference, NULL, &largest));
+  PetscCall(MatGetRowMaxAbs(difference, largest, NULL));
+  PetscCall(VecNorm(largest, NORM_INFINITY, &off));
+  *hermitian = off <= tolerance ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(VecDestroy(&largest));
+  PetscCall(MatDestroy(&difference));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatCapturedSetAlgebraOperations(Mat A) {
   PetscFunctionBegin;
   PetscCall(set_operation(A, MATOP_IS_SYMMETRIC, is_symmetric));
+  PetscCall(set_operation(A, MATOP_IS_HERMITIAN, is_hermitian));
+  PetscCall(set_operation(A, MATOP_REAL_PART, take_part<false>));
+  PetscCall(set_operation(A, MATOP_IMAGINARY_PART, take_part<true>));
 #if defined(PETSC_USE_COMPLEX)
   PetscCall(set_operation(A, MATOP_CONJUGATE, conjugate));
 #endif

@@ -99,6 +99,17 @@ template <class T> struct ZeroRows {
   }
 };
 
+// As a distributed AIJ's: an assembly forgets it, unless the program has said that it is eternal.
+static PetscErrorCode forget_symmetry(Mat A) {
+  PetscBool captured, known, is;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCILSHELL, &captured)); // formulas know by themselves
+  PetscCall(MatIsSymmetricKnown(A, &known, &is));
+  if (captured && known && is) PetscCall(assemble(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <bool columns>
 static PetscErrorCode zero_rows(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b) {
   CapturedMat          *context;
@@ -141,6 +152,7 @@ static PetscErrorCode zero_rows(Mat A, PetscInt n, const PetscInt rows[], PetscS
     else
       PetscCall(MatZeroRows(context->reference, n, rows, diagonal, NULL, NULL));
   }
+  if (!columns) PetscCall(forget_symmetry(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
