@@ -254,7 +254,7 @@ TEST_CASE("a matrix is Hermitian where its entries are", "[entries][symmetry]") 
 #endif
     }
   }
-  for (const PetscScalar sigma : {PetscScalar(3), PetscSqrtScalar(-1)}) {
+  for (const PetscScalar sigma : {PetscScalar(3), PetscSqrtScalar((PetscScalar)-1)}) {
     if (!PetscDefined(USE_COMPLEX) && sigma != PetscScalar(3)) continue;
     Problem p = problem(2, 7, 6);
     p.sigma = sigma;
