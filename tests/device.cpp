@@ -124,3 +124,37 @@ TEST_CASE("a solve on CUDA vectors copies none of them", "[device]") {
   }
 }
 #endif
+
+TEST_CASE("new vectors of a matrix are zeros and laid out as those of an assembled one", "[device]") {
+  for (bool cuda : {false, true}) {
+    if (cuda && no_gpu()) return;
+    Problem p = {};
+    p.dim = 2;
+    p.N[0] = 13, p.N[1] = 9, p.N[2] = 1;
+    Grid grid = make_grid(p);
+    Mat  aij;
+    OK(DMSetVecType(grid, cuda ? VECCUDA : VECSTANDARD));
+    Matrix A = make_operator(p, grid);
+    OK(DMSetMatType(grid, MATAIJ));
+    OK(DMCreateMatrix(grid, &aij));
+    Vector right, left, expected;
+    OK(MatCreateVecs(A, &right, &left));
+    OK(MatCreateVecs(aij, &expected, NULL));
+    for (Vec v : {(Vec)right, (Vec)left}) {
+      ISLocalToGlobalMapping mapping, its;
+      PetscInt               lo, hi, expected_lo, expected_hi, n, expected_n;
+      PetscReal              norm;
+      OK(VecGetOwnershipRange(v, &lo, &hi));
+      OK(VecGetOwnershipRange(expected, &expected_lo, &expected_hi));
+      CHECK((lo == expected_lo && hi == expected_hi));
+      OK(VecGetLocalToGlobalMapping(v, &mapping));
+      OK(VecGetLocalToGlobalMapping(expected, &its));
+      OK(ISLocalToGlobalMappingGetSize(mapping, &n));
+      OK(ISLocalToGlobalMappingGetSize(its, &expected_n));
+      CHECK(n == expected_n);
+      OK(VecNorm(v, NORM_INFINITY, &norm));
+      CHECK(norm == 0);
+    }
+    OK(MatDestroy(&aij));
+  }
+}

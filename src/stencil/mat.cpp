@@ -374,6 +374,59 @@ static PetscErrorCode residual(Mat A, Vec b, Vec x, Vec r) {
   return MatStencilApply(A, false, Form::residual, x, b, r);
 }
 
+// ---- vectors -------------------------------------------------------------------------------------------------------
+
+// As PETSc's own. But it would make, for each vector of several GPUs, an array on the host, which takes longer than a set-up
+// of stencilmg; copies of a vector without arrays have none.
+static PetscErrorCode create_vec(Mat A, PetscLayout layout, Vec *v) {
+  MPI_Comm    comm = PetscObjectComm((PetscObject)A);
+  VecType     type;
+  PetscBool   cuda, bound, propagates;
+  PetscInt    n, N, bs;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutGetLocalSize(layout, &n));
+  PetscCall(PetscLayoutGetSize(layout, &N));
+  PetscCall(PetscLayoutGetBlockSize(layout, &bs));
+  PetscCheck(n >= 0, comm, PETSC_ERR_ARG_WRONGSTATE, "the matrix has no sizes yet; call MatSetUp() before");
+  PetscCall(MatGetVecType(A, &type));
+  PetscCall(PetscStrendswith(type, VECCUDA, &cuda));
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+#if PetscDefined(HAVE_CUDA)
+  if (cuda && ranks > 1) {
+    Vec none;
+    PetscCall(VecCreateMPICUDAWithArray(comm, bs, n, N, NULL, &none));
+    PetscCall(VecSetLayout(none, layout));
+    PetscCall(VecDuplicate(none, v));
+    PetscCall(VecDestroy(&none));
+    PetscCall(VecSet(*v, 0));
+  } else
+#endif
+  {
+    PetscCall(VecCreate(comm, v));
+    PetscCall(VecSetLayout(*v, layout));
+    PetscCall(VecSetType(*v, type));
+  }
+  PetscCall(MatBoundToCPU(A, &bound));
+  PetscCall(MatGetBindingPropagates(A, &propagates));
+  if (bound && propagates) {
+    PetscCall(VecSetBindingPropagates(*v, PETSC_TRUE));
+    PetscCall(VecBindToCPU(*v, PETSC_TRUE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode create_vecs(Mat A, Vec *right, Vec *left) {
+  PetscLayout rows, columns;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLayouts(A, &rows, &columns));
+  if (right) PetscCall(create_vec(A, columns, right));
+  if (left) PetscCall(create_vec(A, rows, left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // ---- the type ------------------------------------------------------------------------------------------------------
 
 PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context) {
@@ -387,6 +440,7 @@ PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context) {
   PetscCall(MatBindToCPU(A, PETSC_FALSE)); // a new Mat is bound until its type says that it can leave the host
   PetscCall(set_operation(A, MATOP_BIND_TO_CPU, bind_to_cpu));
   PetscCall(set_operation(A, MATOP_SETUP, set_up));
+  PetscCall(set_operation(A, MATOP_CREATE_VECS, create_vecs));
   PetscCall(set_operation(A, MATOP_MULT, mult<false>));
   PetscCall(set_operation(A, MATOP_MULT_ADD, mult_add<false>));
   PetscCall(set_operation(A, MATOP_MULT_TRANSPOSE, mult<true>));
