@@ -1,7 +1,5 @@
 #include "direct/moves.hpp"
 
-#include <petscsf.h>
-
 namespace shellac {
 
 namespace {
@@ -74,12 +72,13 @@ bool is_whole(const Parts &parts, const Box &inside, int axis) {
   return whole;
 }
 
-PetscErrorCode Move::Create(MPI_Comm comm, const Parts parts[2], const Box rooms[2]) {
+PetscErrorCode Move::Create(MPI_Comm comm, const Parts parts[2], const Box rooms[2], HaloWay way) {
   PetscMPIInt rank;
 
   PetscFunctionBegin;
   PetscCall(Destroy());
   comm_ = comm;
+  way_ = way;
   PetscCall(PetscCommGetNewTag(comm, &tag_));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   for (int side = 0; side < 2; side++) {
@@ -97,92 +96,76 @@ PetscErrorCode Move::Create(MPI_Comm comm, const Parts parts[2], const Box rooms
 
 PetscErrorCode Move::Destroy() {
   PetscFunctionBegin;
-  for (PetscSF &forest : forest_) PetscCall(PetscSFDestroy(&forest));
+  for (auto &way : gpu_)
+    if (way) PetscCall(way->Destroy(true));
+  for (auto &way : gpu_) way.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Roots are the packed values of those that send, leaves those of this rank.
-PetscErrorCode Move::MakeForest(bool back) {
-  const int                source = back ? 1 : 0, target = 1 - source;
-  std::vector<PetscInt>    places;
-  std::vector<PetscSFNode> nodes;
-  PetscMPIInt              rank;
+PetscErrorCode Move::OnGPU(bool back, const PetscScalar *from, PetscScalar *to) {
+  std::unique_ptr<Filling> &way = gpu_[back];
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm_, &rank));
-  for (size_t r = 0; r < parts_[source].size(); r++) {
-    PetscInt64 at = 0; // of this rank's values, among those that rank r sends
-    for (PetscMPIInt before = 0; before < rank; before++)
-      at += intersection(parts_[source][r], parts_[target][(size_t)before]).points();
-    for (PetscInt64 n = 0; n < shared_[target][r].points() && (PetscMPIInt)r != rank; n++) {
-      places.push_back((PetscInt)(begin_[target][r] + (size_t)n));
-      nodes.push_back({(PetscInt)r, (PetscInt)(at + n)});
-    }
+  if (!way) {
+    const int    source = back ? 1 : 0, target = 1 - source;
+    FillingBoxes boxes;
+    boxes.own = parts_[source];
+    boxes.wanted = parts_[target];
+    boxes.from = rooms_[source];
+    boxes.to = rooms_[target];
+    way = std::make_unique<Filling>();
+    PetscCall(way->Create(comm_, boxes, way_));
   }
-  PetscCall(PetscSFCreate(comm_, &forest_[back]));
-  PetscCall(PetscSFSetGraph(forest_[back], (PetscInt)begin_[source].back(), (PetscInt)nodes.size(), places.data(),
-                            PETSC_COPY_VALUES, nodes.data(), PETSC_COPY_VALUES));
-  PetscCall(PetscSFSetUp(forest_[back]));
+  PetscCall(way->CheckLate());
+  PetscCall(way->Run(from, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Move::Run(PetscMemType memory, bool back, const PetscScalar *from, PetscScalar *to,
                          Scratch<PetscScalar> work[2]) {
   const int                source = back ? 1 : 0, target = 1 - source;
-  const bool               host = PetscMemTypeHost(memory);
   PetscMPIInt              rank, ranks, count;
   std::vector<MPI_Request> requests;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
   PetscCallMPI(MPI_Comm_size(comm_, &ranks));
-  const Box &own = shared_[source][(size_t)rank];
-  if (ranks > 1) {
-    for (int w = 0; w < 2; w++) PetscCall(work[w].Grow(begin_[w ? target : source].back(), memory));
-    PetscScalar *sent = work[0].at(memory), *received = work[1].at(memory);
-    const auto   others = [&](const auto &f) { // the next rank first, so that not all send to one
-      for (PetscMPIInt n = 1; n < ranks; n++) PetscCall(f((rank + n) % ranks));
-      return (PetscErrorCode)PETSC_SUCCESS;
-    };
-    PetscCall(others([&](PetscMPIInt r) {
-      const Box &box = shared_[target][(size_t)r];
-      PetscFunctionBegin;
-      if (!host || !box.points()) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscCall(PetscMPIIntCast(box.points(), &count));
-      requests.push_back(MPI_REQUEST_NULL);
-      PetscCallMPI(
-          MPI_Irecv(received + begin_[target][(size_t)r], count, MPIU_SCALAR, r, tag_, comm_, &requests.back()));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }));
-    PetscCall(others([&](PetscMPIInt r) {
-      const Box &box = shared_[source][(size_t)r];
-      PetscFunctionBegin;
-      if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscScalar *packed = sent + begin_[source][(size_t)r];
-      PetscCall(for_each_of_box(memory, box, Copy{rooms_[source], box, from, packed}));
-      if (!host) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscCall(PetscMPIIntCast(box.points(), &count));
-      requests.push_back(MPI_REQUEST_NULL);
-      PetscCallMPI(MPI_Isend(packed, count, MPIU_SCALAR, r, tag_, comm_, &requests.back()));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }));
-    if (!host) {
-      if (!forest_[back]) PetscCall(MakeForest(back));
-      PetscCall(PetscSFBcastWithMemTypeBegin(forest_[back], MPIU_SCALAR, memory, sent, memory, received, MPI_REPLACE));
-    }
-  }
-  PetscCall(for_each_of_box(memory, own, Copy{rooms_[source], rooms_[target], from, to}));
-  if (ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PetscMemTypeDevice(memory) && ranks > 1) PetscFunctionReturn(OnGPU(back, from, to));
+  for (int w = 0; w < 2 && ranks > 1; w++) PetscCall(work[w].Grow(begin_[w ? target : source].back(), memory));
   PetscScalar *sent = work[0].at(memory), *received = work[1].at(memory);
-  if (host)
-    PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
-  else
-    PetscCall(PetscSFBcastEnd(forest_[back], MPIU_SCALAR, sent, received, MPI_REPLACE));
-  for (PetscMPIInt r = 0; r < ranks; r++) {
+  const auto   others = [&](const auto &f) { // the next rank first, so that not all send to one
+    for (PetscMPIInt n = 1; n < ranks; n++) PetscCall(f((rank + n) % ranks));
+    return (PetscErrorCode)PETSC_SUCCESS;
+  };
+  PetscCall(others([&](PetscMPIInt r) {
     const Box &box = shared_[target][(size_t)r];
-    if (r != rank && box.points())
+    PetscFunctionBegin;
+    if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscMPIIntCast(box.points(), &count));
+    requests.push_back(MPI_REQUEST_NULL);
+    PetscCallMPI(MPI_Irecv(received + begin_[target][(size_t)r], count, MPIU_SCALAR, r, tag_, comm_, &requests.back()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(others([&](PetscMPIInt r) {
+    const Box &box = shared_[source][(size_t)r];
+    PetscFunctionBegin;
+    if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscScalar *packed = sent + begin_[source][(size_t)r];
+    PetscCall(for_each_of_box(memory, box, Copy{rooms_[source], box, from, packed}));
+    PetscCall(PetscMPIIntCast(box.points(), &count));
+    requests.push_back(MPI_REQUEST_NULL);
+    PetscCallMPI(MPI_Isend(packed, count, MPIU_SCALAR, r, tag_, comm_, &requests.back()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(for_each_of_box(memory, shared_[source][(size_t)rank], Copy{rooms_[source], rooms_[target], from, to}));
+  PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
+  PetscCall(others([&](PetscMPIInt r) {
+    const Box &box = shared_[target][(size_t)r];
+    PetscFunctionBegin;
+    if (box.points())
       PetscCall(for_each_of_box(memory, box, Copy{box, rooms_[target], received + begin_[target][(size_t)r], to}));
-  }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -179,7 +179,7 @@ PetscErrorCode set_up_stencilfft(PC pc) {
     PetscCall(MatStencilGetMeanAxes(context, axes, &sigma, &why));
   }
   auto solve = std::make_unique<SeparableSolve>();
-  if (why.empty()) PetscCall(solve->Create(context->grid, axes, sigma, device, &why));
+  if (why.empty()) PetscCall(solve->Create(context->grid, axes, sigma, device, context->halo_way, &why));
   PetscCheck(
       why.empty(), comm, PETSC_ERR_SUP,
       "-pc_type stencilfft inverts operators on a DMDA that are a sum over the axes, with coefficients that vary "

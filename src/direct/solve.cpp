@@ -59,7 +59,7 @@ void SeparableSolve::Choose(bool device, std::string *why) {
   }
 }
 
-PetscErrorCode SeparableSolve::MakeParts(const Grid &grid) {
+PetscErrorCode SeparableSolve::MakeParts(const Grid &grid, HaloWay way) {
   PetscMPIInt rank, ranks;
   bool        split[3];
   int         last = -1;
@@ -94,7 +94,7 @@ PetscErrorCode SeparableSolve::MakeParts(const Grid &grid) {
       const Parts sides[2] = {parts, next};
       const Box   rooms[2] = {moves_.empty() ? owned_ : parts_.back(), next[(size_t)rank]};
       moves_.push_back(std::make_unique<Move>());
-      PetscCall(moves_.back()->Create(comm_, sides, rooms));
+      PetscCall(moves_.back()->Create(comm_, sides, rooms, way));
       parts = next;
       parts_.push_back(parts[(size_t)rank]);
     }
@@ -136,7 +136,7 @@ bool SeparableSolve::FindZeros() {
   return false;
 }
 
-PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device,
+PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device, HaloWay way,
                                       std::string *why) {
   PetscReal strength = PetscAbsScalar(sigma);
   int       zeros;
@@ -170,7 +170,7 @@ PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], Pets
       for (PetscInt i = 0; i < axis.n; i++) rows.push_back(axis.axis.edge[i + side] / axis.axis.mass[i]);
     rows.insert(rows.end(), axis.axis.mass.begin(), axis.axis.mass.end());
   }
-  PetscCall(MakeParts(grid));
+  PetscCall(MakeParts(grid, way));
   zeros = FindZeros();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &zeros, 1, MPI_INT, MPI_MAX, comm_));
   singular_ = zeros;

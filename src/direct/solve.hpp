@@ -13,8 +13,10 @@ namespace shellac {
 
 class SeparableSolve {
 public:
-  // Collective. device: the vectors are on GPUs. *why: what the operator is or has that prevents it.
-  PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device, std::string *why);
+  // Collective. device: the vectors are on GPUs, between which values go that way. *why: what the operator is or has that
+  // prevents it.
+  PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device, HaloWay way,
+                        std::string *why);
   // x = the inverse times b; zero at points that are fixed.
   PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x);
 
@@ -27,7 +29,7 @@ public:
 
 private:
   void           Choose(bool device, std::string *why);
-  PetscErrorCode MakeParts(const Grid &grid);
+  PetscErrorCode MakeParts(const Grid &grid, HaloWay way);
   bool           FindZeros();
   Lines          LinesOf(const Box &part, int a) const;
   PetscErrorCode Transform(PetscMemType memory, int a, bool back, const Box &part, PetscScalar **x);
