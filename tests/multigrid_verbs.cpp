@@ -74,9 +74,7 @@ static void check_regular(TwoLevels &levels, const PetscScalar *weights, const P
   same.grown = coarse.grown;
   same.neighbours = coarse.neighbours;
   OK(same.MakeZero(PETSC_MEMTYPE_HOST));
-  shellac::Product of = {fine, same, shellac::NeighbourList(fine), shellac::NeighbourList(same), {}, {}, total, {}, {}};
-  for (int c = 0; c < levels.coarsening.corners(); c++)
-    of.w[c] = weights + c * fine.points(), of.restriction[c] = restriction + c * fine.points();
+  const shellac::Product of(fine, levels.coarsening, weights, restriction, levels.coarse_patch, same, total);
   shellac::for_each_on_host(levels.coarse_patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
     const PetscInt p[3] = {i, j, k};
     shellac::set_coarse_run<1, 1>(of, Point(levels.coarsening, levels.coarse_patch, p), same.grown.index(p), 1);

@@ -37,9 +37,8 @@ struct Neighbours {
           if (d[0] || d[1] || d[2]) f((const PetscInt *)d);
   }
   SHELLAC_HD int count() const {
-    int n = 0;
-    each([&](const PetscInt *) { n++; });
-    return n;
+    const int axes = present[0] + present[1] + present[2];
+    return star || axes < 2 ? 2 * axes : axes == 2 ? 8 : 26;
   }
 };
 
@@ -95,6 +94,11 @@ struct Couplings : CouplingArrays {
   }
 };
 
+// Place of a step of -1, 0 or 1 along each axis among 27.
+SHELLAC_HD int step_place(PetscInt x, PetscInt y, PetscInt z) {
+  return (int)(13 + x + 3 * y + 9 * z);
+}
+
 // A neighbour of any point: its direction, its place in an array counted from the point's, which neighbour the point is
 // to it, and the coupling with it, an array.
 struct Neighbour {
@@ -105,11 +109,13 @@ struct Neighbour {
 };
 struct NeighbourList {
   Neighbour at[26];
-  int       count = 0;
+  int       count = 0, arm_at[27]; // by step_place(), less than zero where there is none
 
   explicit NeighbourList(const CouplingArrays &of) {
     const PetscInt64 row = of.grown.size(0), plane = row * of.grown.size(1);
+    for (int &arm : arm_at) arm = -1;
     of.neighbours.each([&](const PetscInt *d) {
+      arm_at[step_place(d[0], d[1], d[2])] = count;
       at[count] = {{d[0], d[1], d[2]}, d[0] + d[1] * row + d[2] * plane, 0, of.slot(FIRST_COUPLING + count)};
       count++;
     });
@@ -136,11 +142,6 @@ PetscErrorCode get_sum_of_runs(PetscMemType memory, const Box &box, const Functi
   PetscCall(all.GetHost(memory, &found));
   *sum = found[0];
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Place of a step of -1, 0 or 1 along each axis among 27.
-SHELLAC_HD int step_place(PetscInt x, PetscInt y, PetscInt z) {
-  return (int)(13 + x + 3 * y + 9 * z);
 }
 
 // How a level's points lie between those of the next one. Plain data.

@@ -1,5 +1,7 @@
 // Where interpolation and coarse rows are computed: in long runs on the host, a point a thread on a GPU.
 
+#include <bitset>
+
 #include "multigrid/setup/galerkin.hpp"
 
 namespace shellac {
@@ -12,8 +14,10 @@ struct InvertDiagonals {
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
     const size_t at = rows.grown.index(p);
     PetscScalar  sum[most];
+    const int    slots = rows.slots();
     for (int i = 0; i < n; i++) sum[i] = rows.slot(SHIFT)[at + i];
-    for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++)
+    SHELLAC_UNROLL
+    for (int slot = FIRST_COUPLING; slot < slots; slot++)
       for (int i = 0; i < n; i++) sum[i] += rows.slot(slot)[at + i];
     invert_run(sum, rows.slot(INVERSE_DIAGONAL) + at, n);
   }
@@ -21,46 +25,37 @@ struct InvertDiagonals {
 
 // ---- interpolation
 
-SHELLAC_HD void lies_between(const GridCoarsening &coarsening, const PetscInt p[3], bool between[3]) {
-  for (int a = 0; a < 3; a++) between[a] = coarsening.between(a, p[a]);
-}
+// Of a patch's points, those that lie between coarse ones along these axes and no others.
+struct PointsBetween {
+  bool     between[3];
+  PetscInt first[3], apart[3], count[3];
 
-struct InterpolateAt {
-  Weights of;
-  int     axes_between;
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
-    const PetscInt p[3] = {i, j, k};
-    bool           between[3];
-    lies_between(of.coarsening, p, between);
-    if (between[0] + between[1] + between[2] != axes_between) return;
-    if (!axes_between)
-      set_kept_run<1>(of, p, 1);
-    else
-      set_run_between<1, 1>(of, p, between, 1);
+  PointsBetween(const GridCoarsening &of, unsigned axes) {
+    for (int a = 0; a < 3; a++) {
+      const PetscInt size = of.patch.size[a];
+      between[a] = axes >> a & 1;
+      apart[a] = of.axis[a].coarsens ? 2 : 1;
+      first[a] = of.between(a, 0) == between[a] ? 0 : 1;
+      count[a] = between[a] && !of.axis[a].coarsens ? 0 : (size - first[a] + apart[a] - 1) / apart[a];
+    }
   }
+  Box all() const { return {{0, 0, 0}, {count[0], count[1], count[2]}}; }
 };
 
-template <int stride> SHELLAC_WIDE void interpolate_on_host(const Weights &of, int axes_between) {
-  const PetscInt *size = of.coarsening.patch.size;
-  PetscInt        p[3];
+// Weights in runs of those points.
+template <int stride> struct InterpolateBetween {
+  Weights       of;
+  PointsBetween points;
 
-  for (p[2] = 0; p[2] < size[2]; p[2]++)
-    for (p[1] = 0; p[1] < size[1]; p[1]++)
-      for (PetscInt first = 0; first < PetscMin(stride, size[0]); first++) {
-        bool between[3];
-        p[0] = first;
-        lies_between(of.coarsening, p, between);
-        if (between[0] + between[1] + between[2] != axes_between) continue;
-        for (; p[0] < size[0]; p[0] += most_run * stride) {
-          const int n = (int)PetscMin((size[0] - p[0] + stride - 1) / stride, most_run);
-          if (!axes_between)
-            set_kept_run<stride>(of, p, n);
-          else
-            set_run_between<stride, most_run>(of, p, between, n);
-        }
-      }
-}
+  template <int most> SHELLAC_RUN void run(const PetscInt n[3], int length) const {
+    PetscInt p[3];
+    for (int a = 0; a < 3; a++) p[a] = points.first[a] + points.apart[a] * n[a];
+    if (points.between[0] || points.between[1] || points.between[2])
+      set_run_between<stride, most>(of, p, points.between, length);
+    else
+      set_kept_run<stride>(of, p, length);
+  }
+};
 
 // ---- the coarse operator
 
@@ -130,32 +125,23 @@ PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, cons
   const Weights of = {fine, coarsening, NeighbourList(fine), weights};
 
   PetscFunctionBegin;
-  PetscCall(check_backend(memory));
-  if constexpr (any_kernels)
-    if (PetscMemTypeDevice(memory))
-      PetscFunctionReturn(for_each_of_box(memory, coarsening.patch.all(), InterpolateAt{of, axes_between}));
-  if (coarsening.axis[0].coarsens)
-    interpolate_on_host<2>(of, axes_between);
-  else
-    interpolate_on_host<1>(of, axes_between);
+  for (unsigned axes = 0; axes < 8; axes++) {
+    if ((int)std::bitset<3>(axes).count() != axes_between) continue;
+    const PointsBetween points(coarsening, axes);
+    if (coarsening.axis[0].coarsens)
+      PetscCall(for_each_run(memory, points.all(), InterpolateBetween<2>{of, points}));
+    else
+      PetscCall(for_each_run(memory, points.all(), InterpolateBetween<1>{of, points}));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                        const PetscScalar *weights, const PetscScalar *restriction, const Patch &coarse_patch,
                        const CouplingArrays &coarse, PetscScalar *total) {
-  Product of = {fine, coarse, NeighbourList(fine), NeighbourList(coarse), {}, {}, total, {}, {}};
+  const Product of(fine, coarsening, weights, restriction, coarse_patch, coarse, total);
 
   PetscFunctionBegin;
-  for (int c = 0; c < coarsening.corners(); c++) {
-    of.w[c] = weights + c * fine.points();
-    of.restriction[c] = restriction + c * fine.points();
-  }
-  for (int a = 0; a < 3; a++) {
-    const PetscInt unit[3] = {a == 0, a == 1, a == 2};
-    of.corner_step[a] = coarsening.corner(unit);
-    of.one[a] = coarse_patch.N[a] == 1;
-  }
   PetscCall(for_each_run(memory, fine.grown, AddWeights{fine.grown, weights, coarsening.corners(), total}));
   bool done = false;
   if constexpr (any_kernels)

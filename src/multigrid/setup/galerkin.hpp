@@ -84,29 +84,26 @@ template <int stride, int most>
 SHELLAC_RUN void set_run_between(const Weights &of, const PetscInt p[3], const bool between[3], int n) {
   const size_t       at = of.fine.grown.index(p), points = of.fine.points();
   const PetscScalar *shift = of.fine.slot(SHIFT) + at, *inverse = of.fine.slot(INVERSE_DIAGONAL) + at;
-  PetscScalar        towards[27][most], side[3][2][most], sum[most]; // the row, summed up
-  bool               met[27] = {};
+  PetscScalar        side[3][2][most], sum[most], coupling[most], w[most];
 
   for (int a = 0; a < 3; a++)
     for (int e = 0; e < 2; e++) fill_run(side[a][e], n, PetscScalar(0));
   fill_run(sum, n, PetscScalar(0));
   for (int arm = 0; arm < of.neighbours.count; arm++) {
     const Neighbour   &neighbour = of.neighbours.at[arm];
-    const PetscInt    *step = neighbour.d;
-    const PetscInt     d[3] = {between[0] ? step[0] : 0, between[1] ? step[1] : 0, between[2] ? step[2] : 0};
     const PetscScalar *c = neighbour.coupling + at;
-    const int          to = step_place(d[0], d[1], d[2]);
-    if (to == step_place(0, 0, 0)) continue;
-    if (!met[to]) fill_run(towards[to], n, PetscScalar(0));
-    met[to] = true;
-    SHELLAC_COLUMNS
-    for (int i = 0; i < n; i++) towards[to][i] += c[i * stride], sum[i] += c[i * stride];
-    for (int a = 0; a < 3; a++) {
-      PetscScalar *of_side = side[a][d[a] > 0];
-      if (!d[a]) continue;
+    bool               leads_on = false;
+    SHELLAC_UNROLL_ALL
+    for (int m = 0; m < 6; m++) {
+      const int a = m / 2, e = m % 2;
+      if (!between[a] || neighbour.d[a] != 2 * e - 1) continue;
+      leads_on = true;
       SHELLAC_COLUMNS
-      for (int i = 0; i < n; i++) of_side[i] += c[i * stride];
+      for (int i = 0; i < n; i++) side[a][e][i] += c[i * stride];
     }
+    if (!leads_on) continue;
+    SHELLAC_COLUMNS
+    for (int i = 0; i < n; i++) sum[i] += c[i * stride];
   }
   // What the row has besides differences pulls the value to zero. Beside an end of the domain along another axis it
   // does that to the coarse points, too, and is left out; unless it is so much that the coarse points will differ.
@@ -118,25 +115,42 @@ SHELLAC_RUN void set_run_between(const Weights &of, const PetscInt p[3], const b
     if (at_end || PetscAbsScalar(s) > 2 * PetscAbsScalar(sum[i])) sum[i] += s;
     if (inverse[i * stride] == (PetscScalar)0) sum[i] = 0;
   }
-  for (PetscInt z = -between[2]; z <= between[2]; z++)
-    for (PetscInt y = -between[1]; y <= between[1]; y++)
-      for (PetscInt x = -between[0]; x <= between[0]; x++) {
-        PetscScalar   *c = towards[step_place(x, y, z)];
-        const PetscInt d[3] = {x, y, z}, q[3] = {p[0] + x, p[1] + y, p[2] + z};
-        const size_t   there = of.fine.grown.index(q);
-        PetscInt       to[3], from[3], last[3];
-        if (!met[step_place(x, y, z)]) continue;
-        for (int i = 0; i < n; i++) c[i] = sum[i] == (PetscScalar)0 ? (PetscScalar)0 : c[i] / sum[i];
-        for (int a = 0; a < 3; a++) last[a] = between[a] && !d[a];
-        for (from[2] = 0; from[2] <= last[2]; from[2]++)
-          for (from[1] = 0; from[1] <= last[1]; from[1]++)
-            for (from[0] = 0; from[0] <= last[0]; from[0]++) {
-              for (int a = 0; a < 3; a++) to[a] = d[a] ? d[a] > 0 : from[a];
-              PetscScalar       *w = of.w + of.coarsening.corner(to) * points + at;
-              const PetscScalar *its = of.w + of.coarsening.corner(from) * points + there;
+  // A coarse point's weight comes by the steps that lead to it, and by those that stay beside it along some axes.
+  const PetscInt aside[3] = {!between[0], !between[1], !between[2]};
+  PetscInt       to[3], from[3], d[3], s[3], back[3];
+  for (to[2] = 0; to[2] <= between[2]; to[2]++)
+    for (to[1] = 0; to[1] <= between[1]; to[1]++)
+      for (to[0] = 0; to[0] <= between[0]; to[0]++) {
+        fill_run(w, n, PetscScalar(0));
+        for (back[2] = 0; back[2] <= between[2]; back[2]++)
+          for (back[1] = 0; back[1] <= between[1]; back[1]++)
+            for (back[0] = 0; back[0] <= between[0]; back[0]++) {
+              PetscInt q[3];
+              for (int a = 0; a < 3; a++) {
+                d[a] = back[a] ? 2 * to[a] - 1 : 0;
+                from[a] = back[a] ? 0 : to[a];
+                q[a] = p[a] + d[a];
+              }
+              if (!d[0] && !d[1] && !d[2]) continue;
+              bool met = false;
+              fill_run(coupling, n, PetscScalar(0));
+              for (s[2] = d[2] - aside[2]; s[2] <= d[2] + aside[2]; s[2]++)
+                for (s[1] = d[1] - aside[1]; s[1] <= d[1] + aside[1]; s[1]++)
+                  for (s[0] = d[0] - aside[0]; s[0] <= d[0] + aside[0]; s[0]++) {
+                    const int arm = of.neighbours.arm_at[step_place(s[0], s[1], s[2])];
+                    if (arm < 0) continue;
+                    met = true;
+                    const PetscScalar *c = of.neighbours.at[arm].coupling + at;
+                    SHELLAC_COLUMNS
+                    for (int i = 0; i < n; i++) coupling[i] += c[i * stride];
+                  }
+              if (!met) continue;
+              const PetscScalar *its = of.w + of.coarsening.corner(from) * points + of.fine.grown.index(q);
               SHELLAC_COLUMNS
-              for (int i = 0; i < n; i++) w[i * stride] += c[i] * its[i * stride];
+              for (int i = 0; i < n; i++) w[i] += coupling[i] * its[i * stride];
             }
+        PetscScalar *out = of.w + of.coarsening.corner(to) * points + at;
+        for (int i = 0; i < n; i++) out[i * stride] = sum[i] == (PetscScalar)0 ? PetscScalar(0) : w[i] / sum[i];
       }
 }
 
@@ -149,6 +163,20 @@ struct Product {
   const PetscScalar *total;                 // of a point's w
   int                corner_step[3];
   bool               one[3]; // the coarse axis has one point: neighbours along it are the point itself
+
+  Product(const CouplingArrays &of, const GridCoarsening &coarsening, const PetscScalar *weights,
+          const PetscScalar *transposed, const Patch &coarse_patch, const CouplingArrays &to, const PetscScalar *sums)
+      : fine(of), coarse(to), neighbours(of), coarse_neighbours(to), total(sums) {
+    for (int c = 0; c < coarsening.corners(); c++) {
+      w[c] = weights + c * of.points();
+      restriction[c] = transposed + c * of.points();
+    }
+    for (int a = 0; a < 3; a++) {
+      const PetscInt unit[3] = {a == 0, a == 1, a == 2};
+      corner_step[a] = coarsening.corner(unit);
+      one[a] = coarse_patch.N[a] == 1;
+    }
+  }
 };
 
 // The rows of n coarse points, from one on that has the place `here`.
