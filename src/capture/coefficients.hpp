@@ -93,30 +93,6 @@ template <class T> struct CapturedCoefficients {
   }
   SHELLAC_HD const T *of_class(size_t number) const { return table + (size_t)table_stride<T>(count) * number; }
   SHELLAC_HD T        value(const T *rows, int s, size_t at) const { return rows ? rows[s] : array[s][at]; }
-  // Adds the entries of n rows of one unknown a point, from p on along the first axis. That for the neighbour in a direction
-  // goes to values[direction][row], and its absolute value to others[row] where that array is null or the column is farther
-  // away. Along an axis of one point all columns are the point itself.
-  SHELLAC_RUN void add_neighbours(const Patch &patch, const PetscInt p[3], int n, T *const values[27],
-                                  PetscReal *others) const {
-    const size_t at = patch.index(p[0], p[1], p[2]);
-    for (int s = 0; s < count; s++) {
-      Direction to;
-      bool      near = true;
-      for (int a = 0; a < 3; a++) {
-        to.d[a] = patch.N[a] > 1 ? (int)slot[s].step[a] : 0;
-        near = near && to.d[a] >= -1 && to.d[a] <= 1;
-      }
-      T *sum = near ? values[to.index()] : nullptr;
-      for (int i = 0; i < n; i++) {
-        const PetscInt q[3] = {p[0] + i, p[1], p[2]};
-        const T        entry = value(rows(patch, q, at + i), s, at + i);
-        if (sum)
-          sum[i] += entry;
-        else
-          others[i] += PetscAbsScalar(entry);
-      }
-    }
-  }
   // Of any slot of the stencil.
   SHELLAC_HD T entry(const T *rows, int slot, size_t at) const {
     return used[slot] < 0 ? T(0) : value(rows, used[slot], at);

@@ -39,11 +39,13 @@ struct CompareRows {
     PetscScalar        entry[27][most], shift[most];
     PetscReal          others[most];
     bool               alike[most], is_fixed[most];
-    const size_t       at = rows.read<most>(p, n, entry, others), own = rows.patch.index(p[0], p[1], p[2]);
+    const size_t       at = rows.place_of(p), own = rows.patch.index(p[0], p[1], p[2]);
     const PetscScalar *before = rows.level.slot(SHIFT) + at, *inverse = rows.level.slot(INVERSE_DIAGONAL) + at,
-                      *here = entry[step_place(0, 0, 0)];
+                      *here = entry[rows.neighbours.count];
+    rows.read(
+        p, n, [&](int arm) { return entry[arm]; }, others);
     for (int arm = 0; a == (PetscScalar)0 && arm < rows.neighbours.count; arm++) {
-      const PetscScalar *c = rows.neighbours.at[arm].coupling + at, *e = entry[rows.place(arm)];
+      const PetscScalar *c = rows.neighbours.at[arm].coupling + at, *e = entry[arm];
       for (int i = 0; i < n; i++)
         if (c[i] != (PetscScalar)0) found->sums.add(-e[i], c[i]);
     }
@@ -54,12 +56,12 @@ struct CompareRows {
       shift[i] = here[i];
     }
     for (int arm = 0; arm < rows.neighbours.count; arm++)
-      for (int i = 0; i < n; i++) shift[i] += entry[rows.place(arm)][i];
+      for (int i = 0; i < n; i++) shift[i] += entry[arm][i];
     for (int i = 0; i < n; i++)
       if (PetscAbsScalar(shift[i]) <= cancellation * PetscAbsScalar(here[i])) shift[i] = 0;
     for (int arm = 0; arm < rows.neighbours.count; arm++) {
       const Neighbour   &to = rows.neighbours.at[arm];
-      const PetscScalar *c = to.coupling + at, *e = entry[rows.place(arm)], *there = inverse + to.step;
+      const PetscScalar *c = to.coupling + at, *e = entry[arm], *there = inverse + to.step;
       for (int i = 0; i < n; i++) {
         const PetscScalar expected = a * c[i];
         if (c[i] == (PetscScalar)0 && e[i] != (PetscScalar)0 && there[i] == (PetscScalar)0 && !is_fixed[i]) {

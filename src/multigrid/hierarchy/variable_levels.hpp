@@ -21,17 +21,6 @@ template <class From, class To> struct Convert {
   }
 };
 
-// Whether couplings differ from those of the neighbours with the row: by more than rounding errors, for the finest
-// level's residuals have these rows.
-struct FindDifferences {
-  CouplingArrays rows;
-  NeighbourList  neighbours;
-
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowBound *differences) const {
-    if (!are_symmetric(rows, neighbours, rows.grown.index(p), n, 4 * PETSC_MACHINE_EPSILON)) differences->high = 1;
-  }
-};
-
 } // namespace point
 
 template <class Part> Box Hierarchy<Part>::grown(const Level &at) const {
@@ -189,13 +178,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
       rows.swap(&own);
     if (!of->nonsymmetric)
       PetscCall(sum_runs(memory, at.patch.all(), BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
-    at.equal_pairs = !nonsymmetric_ && !rows.mass;
-    if (at.equal_pairs && l == 0) {
-      RowBound differences;
-      PetscCall(
-          get_sum_of_runs(memory, at.patch.all(), point::FindDifferences{rows, NeighbourList(rows)}, &differences));
-      at.equal_pairs = differences.high == 0;
-    }
+    at.equal_pairs = !nonsymmetric_ && !rows.mass && (l > 0 || of->equal_pairs);
     at.halves = at.equal_pairs && PetscMemTypeHost(memory);
     if (l == last()) { // it is relaxed, and there are no transfers
       if (!at.whole) PetscCall(halo.Destroy());

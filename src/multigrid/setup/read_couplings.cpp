@@ -29,11 +29,13 @@ struct ReadRows {
   PetscScalar *fixed;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
-    const CouplingArrays &to = rows.level;
-    PetscScalar value[27][most], sum[most], *const diagonal = value[13];
+    const size_t at = rows.place_of(p);
+    PetscScalar *diagonal = rows.level.slot(INVERSE_DIAGONAL) + at, *shift = rows.level.slot(SHIFT) + at, sum[most];
     PetscReal    others[most];
     bool         alone[most], zeros = false, far_ones = false, finite = true;
-    const size_t at = rows.read<most>(p, n, value, others);
+    const auto   coupling = [&](int arm) { return rows.neighbours.at[arm].coupling + at; };
+    rows.read(
+        p, n, [&](int arm) { return arm < rows.neighbours.count ? coupling(arm) : diagonal; }, others);
 
     for (int i = 0; i < n; i++) {
       sum[i] = diagonal[i];
@@ -42,20 +44,20 @@ struct ReadRows {
       far_ones |= others[i] != 0;
       alone[i] = others[i] == 0;
     }
+    SHELLAC_UNROLL
     for (int arm = 0; arm < rows.neighbours.count; arm++) {
-      PetscScalar *c = value[rows.place(arm)], *coupling = rows.neighbours.at[arm].coupling + at;
+      PetscScalar *c = coupling(arm);
       for (int i = 0; i < n; i++) {
         finite &= c[i] - c[i] == (PetscScalar)0;
         alone[i] &= c[i] == (PetscScalar)0;
         sum[i] += c[i];
-        coupling[i] = PetscScalar(0) - c[i];
+        c[i] = PetscScalar(0) - c[i];
       }
     }
     for (int i = 0; i < n; i++) {
       fixed[at + i] = alone[i] && diagonal[i] != (PetscScalar)0 ? (PetscScalar)1 / diagonal[i] : (PetscScalar)0;
       if (alone[i] || PetscAbsScalar(sum[i]) <= cancellation * PetscAbsScalar(diagonal[i])) sum[i] = 0;
-      to.slot(SHIFT)[at + i] = sum[i];
-      to.slot(INVERSE_DIAGONAL)[at + i] = diagonal[i];
+      shift[i] = sum[i];
     }
     found->find(no_diagonal, zeros);
     found->find(far, far_ones);
@@ -92,9 +94,15 @@ struct SurveyRows {
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
     const size_t       at = rows.grown.index(p);
     const PetscScalar *shift = rows.slot(SHIFT) + at;
+    const PetscScalar *diagonal = rows.slot(INVERSE_DIAGONAL) + at;
     RowFlags          &flags = found->flags;
+    PetscReal          size[most]; // of a row's couplings
+    bool               equal = true;
 
-    if (!are_symmetric(rows, neighbours, at, n, rounding, rows.slot(INVERSE_DIAGONAL) + at)) flags.weighted = 1;
+    if (!are_symmetric(rows, neighbours, at, n, rounding, diagonal, &equal)) flags.weighted = 1;
+    if (!equal) flags.unequal = 1;
+    fill_run(size, n, PetscReal(0));
+    SHELLAC_UNROLL
     for (int arm = 0; arm < neighbours.count; arm++) {
       const PetscInt    *d = neighbours.at[arm].d;
       const PetscScalar *c = neighbours.at[arm].coupling + at;
@@ -103,6 +111,7 @@ struct SurveyRows {
       int                positive = 0, some = 0;
       for (int i = 0; i < n; i++) {
         sum += PetscAbsScalar(c[i]);
+        size[i] += PetscAbsScalar(c[i]);
         positive += PetscRealPart(c[i]) > 0;
         some += c[i] != (PetscScalar)0;
       }
@@ -114,7 +123,8 @@ struct SurveyRows {
     for (int i = 0; i < n; i++) {
       if (fixed[at + i] != (PetscScalar)0) flags.fixed = 1;
       if (shift[i] != (PetscScalar)0) flags.shifted = 1;
-      if (PetscRealPart(shift[i] * PetscConj(rows.slot(INVERSE_DIAGONAL)[at + i])) < 0) flags.opposite = 1;
+      if (PetscRealPart(shift[i] * PetscConj(diagonal[i])) < 0) flags.opposite = 1;
+      if (size[i] > 0) found->most = PetscMax(found->most, size[i] / PetscAbsScalar(diagonal[i]));
     }
     for (int a = 0; a < 3; a++)
       for (int e = 0; e < 2; e++) {
@@ -140,7 +150,7 @@ struct CheckMasses {
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
     const size_t at = rows.grown.index(p);
-    bool         within = true, numbers = true;
+    bool         within = true, numbers = true, equal = true;
     for (int i = 0; i < n; i++) {
       const PetscReal size = PetscAbsScalar(rows.mass[at + i]);
       within &= size * most_range >= 1 && size <= most_range;
@@ -148,7 +158,7 @@ struct CheckMasses {
     }
     if (!within) found->flags.wide = 1;
     if (!numbers) found->flags.overflow = 1;
-    if (!are_symmetric(rows, neighbours, at, n, rounding, rows.slot(INVERSE_DIAGONAL) + at))
+    if (!are_symmetric(rows, neighbours, at, n, rounding, rows.slot(INVERSE_DIAGONAL) + at, &equal))
       found->flags.nonsymmetric = 1;
   }
 };
@@ -312,13 +322,11 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   if (result->refusal.empty() && rows->mixed_signs && !rows->nonsymmetric) result->refusal = opposite_signs;
   rows->has_fixed = found.flags.fixed;
   rows->opposite = found.flags.opposite;
+  rows->equal_pairs = !found.flags.unequal;
   rows->singular = !found.flags.fixed && !found.flags.shifted;
   set_axes(grid, found, rows->axes);
   PetscCall(invert_diagonals(memory, rows->couplings));
-  RowBound bound;
-  PetscCall(get_sum_of_runs(memory, patch.all(), BoundRows{rows->couplings}, &bound));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bound.high, 1, MPIU_REAL, MPIU_MAX, grid.comm));
-  rows->ratio = PetscMax(bound.high - 1, 0);
+  rows->ratio = found.most;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

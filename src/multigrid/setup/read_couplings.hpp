@@ -15,11 +15,12 @@ namespace shellac {
 struct RowFlags {
   // fixed points; shifts, and any of the sign opposite to the diagonal's; couplings that are symmetric only with weights,
   // if at all: not at all, of a wide range or beyond that of numbers; couplings of each sign
-  int problem, fixed, shifted, opposite, weighted, nonsymmetric, wide, overflow, positive, negative;
+  int problem, fixed, shifted, opposite, weighted, unequal, nonsymmetric, wide, overflow, positive, negative;
   int other_ends[3][2]; // ends with points that are not fixed
 };
-// sums: of an axis: couplings and how many; shifts at its lower and upper end
-using RowFindings = Findings<RowFlags, PetscReal[3][4]>;
+// sums: of an axis: couplings and how many; shifts at its lower and upper end. most: the sum of a row's couplings over its
+// diagonal entry
+using RowFindings = Findings<RowFlags, PetscReal[3][4], PetscReal>;
 
 // Captured rows of one unknown a point, beside a level's couplings.
 struct RowsBeside {
@@ -29,35 +30,56 @@ struct RowsBeside {
   NeighbourList                     neighbours;
   PetscInt                          offset[3]; // from the patch to the level's
 
-  // The entries of n rows, by step_place(), and what they have besides; the result is their place in the level's arrays.
-  template <int most>
-  SHELLAC_RUN size_t read(const PetscInt p[3], int n, PetscScalar entry[27][most], PetscReal others[most]) const {
+  // The place of a point's row in the level's arrays.
+  SHELLAC_RUN size_t place_of(const PetscInt p[3]) const {
     const PetscInt q[3] = {p[0] + offset[0], p[1] + offset[1], p[2] + offset[2]};
-    PetscScalar   *entries[27] = {};
-    fill_run(entries[13] = entry[13], n, PetscScalar(0));
-    for (int arm = 0; arm < neighbours.count; arm++)
-      fill_run(entries[place(arm)] = entry[place(arm)], n, PetscScalar(0));
-    fill_run(others, n, PetscReal(0));
-    from.add_neighbours(patch, p, n, entries, others);
-    // around an axis of two points both neighbours are one, and share its coupling
-    for (int a = 0, step = 1; a < 3; a++, step *= 3)
-      for (int arm = 0; patch.periodic[a] && patch.N[a] == 2 && arm < neighbours.count; arm++) {
-        if (neighbours.at[arm].d[a] != 1) continue;
-        PetscScalar *up = entry[place(arm)], *down = entry[place(arm) - 2 * step];
-        for (int i = 0; i < n; i++) up[i] = down[i] = (up[i] + down[i]) / (PetscReal)2;
-      }
     return level.grown.index(q);
   }
-  SHELLAC_RUN int place(int arm) const {
-    const PetscInt *d = neighbours.at[arm].d;
-    return step_place(d[0], d[1], d[2]);
+  // The entries of n rows from p on: to(arm) is the array for those of an arm, or, after the last arm, of the point itself.
+  // others: the absolute values of entries that no arm has.
+  template <class To> SHELLAC_RUN void read(const PetscInt p[3], int n, const To &to, PetscReal *others) const {
+    const size_t at = patch.index(p[0], p[1], p[2]);
+    const int    center = neighbours.count;
+    unsigned     met = 0; // arms, a bit each
+    fill_run(others, n, PetscReal(0));
+    for (int s = 0; s < from.count; s++) {
+      PetscInt d[3]; // along an axis of one point all columns are the point itself
+      for (int a = 0; a < 3; a++) d[a] = patch.N[a] > 1 ? from.slot[s].step[a] : 0;
+      const bool near = d[0] * d[0] <= 1 && d[1] * d[1] <= 1 && d[2] * d[2] <= 1,
+                 is_self = near && !d[0] && !d[1] && !d[2];
+      const int    arm = is_self ? center : near ? neighbours.arm_at[step_place(d[0], d[1], d[2])] : -1;
+      const bool   is_first = arm >= 0 && !(met >> arm & 1);
+      PetscScalar *sum = arm >= 0 ? to(arm) : nullptr;
+      if (is_first) met |= 1u << arm;
+      for (int i = 0; i < n; i++) {
+        const PetscInt    q[3] = {p[0] + i, p[1], p[2]};
+        const PetscScalar entry = from.value(from.rows(patch, q, at + i), s, at + i);
+        if (is_first)
+          sum[i] = entry;
+        else if (sum)
+          sum[i] += entry;
+        else
+          others[i] += PetscAbsScalar(entry);
+      }
+    }
+    for (int arm = 0; arm <= center; arm++)
+      if (!(met >> arm & 1)) fill_run(to(arm), n, PetscScalar(0));
+    // around an axis of two points both neighbours are one, and share its coupling
+    for (int a = 0; a < 3; a++)
+      for (int arm = 0; patch.periodic[a] && patch.N[a] == 2 && arm < center; arm++) {
+        PetscInt d[3] = {neighbours.at[arm].d[0], neighbours.at[arm].d[1], neighbours.at[arm].d[2]};
+        if (d[a] != 1) continue;
+        d[a] = -1;
+        PetscScalar *up = to(arm), *down = to(neighbours.arm_at[step_place(d[0], d[1], d[2])]);
+        for (int i = 0; i < n; i++) up[i] = down[i] = (up[i] + down[i]) / (PetscReal)2;
+      }
   }
 };
 
-// Whether M A is symmetric in these rows, with masses M: but for so much, relative to couplings and, unless null, diagonal
-// entries.
+// Whether M A is symmetric in these rows, with masses M: but for so much, relative to couplings and diagonal entries.
+// *equal: or but for rounding errors, relative to couplings alone.
 SHELLAC_RUN bool are_symmetric(const CouplingArrays &rows, const NeighbourList &neighbours, size_t at, int n,
-                               PetscReal most, const PetscScalar *diagonal = nullptr) {
+                               PetscReal most, const PetscScalar *diagonal, bool *equal) {
   const PetscScalar *m = rows.mass ? rows.mass + at : nullptr;
   bool               are = true;
   for (int arm = 0; arm < neighbours.count; arm++) {
@@ -65,8 +87,9 @@ SHELLAC_RUN bool are_symmetric(const CouplingArrays &rows, const NeighbourList &
     const PetscScalar *c = to.coupling + at, *back = neighbours.at[to.back].coupling + at + to.step;
     for (int i = 0; i < n; i++) {
       const PetscScalar one = m ? m[i] * c[i] : c[i], other = m ? m[i + to.step] * back[i] : back[i];
-      const PetscReal   entry = diagonal ? PetscAbsScalar(m ? m[i] * diagonal[i] : diagonal[i]) : 0;
-      are &= PetscAbsScalar(one - other) <= most * PetscMax(entry, PetscAbsScalar(other));
+      const PetscReal   entry = PetscAbsScalar(m ? m[i] * diagonal[i] : diagonal[i]), off = PetscAbsScalar(one - other);
+      are &= off <= most * PetscMax(entry, PetscAbsScalar(other));
+      *equal &= off <= 4 * PETSC_MACHINE_EPSILON * PetscAbsScalar(other);
     }
   }
   return are;
@@ -92,7 +115,8 @@ struct BoundRows {
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
 // nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null
 // space. nonsymmetric: with any weights of a fair range; the rows have none then. mixed_signs: couplings of a star have
-// both signs. opposite: shifts have the sign opposite to the diagonal's. ratio: see relaxations().
+// both signs. opposite: shifts have the sign opposite to the diagonal's. equal_pairs: without masses rows are symmetric, but
+// for rounding errors. ratio: see relaxations().
 struct OperatorRows {
   MPI_Comm            comm = MPI_COMM_NULL;        // of the ranks that have the level's rows together
   PetscMemType        memory = PETSC_MEMTYPE_HOST; // of the arrays
@@ -101,6 +125,7 @@ struct OperatorRows {
   Mirror<PetscScalar> fixed;
   Box                 box;
   bool                has_fixed = false, singular = false, nonsymmetric = false, mixed_signs = false, opposite = false;
+  bool                equal_pairs = false;
   PetscReal           ratio = PETSC_MAX_REAL;
 
   // Room for a set-up, and for the next one.

@@ -10,8 +10,10 @@ namespace point {
 // Of n rows from one on: the sum of the absolute entries, over the diagonal one.
 template <int most> SHELLAC_RUN void bound_run(const CouplingArrays &rows, size_t at, int n, PetscReal bound[most]) {
   const PetscScalar *inverse = rows.slot(INVERSE_DIAGONAL) + at;
+  const int          slots = rows.slots();
   fill_run(bound, n, PetscReal(0));
-  for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++)
+  SHELLAC_UNROLL
+  for (int slot = FIRST_COUPLING; slot < slots; slot++)
     for (int i = 0; i < n; i++) bound[i] += PetscAbsScalar(rows.slot(slot)[at + i]);
   for (int i = 0; i < n; i++) bound[i] = 1 + bound[i] * PetscAbsScalar(inverse[i]);
 }
