@@ -70,7 +70,7 @@ try_petsc() {
   patch -s -p1 < "$tree/makefiles/packaging/petsc/reg.c.patch"
   ./configure PETSC_ARCH=cpu --with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-debugging=0 --with-x=0 --with-ssl=0 \
     --with-hwloc=0 --download-shellac="$folder/shellac.tar.gz" > configure.out
-  make PETSC_DIR="$folder" PETSC_ARCH=cpu MAKE_NP="$CMAKE_BUILD_PARALLEL_LEVEL" all > make.out
+  make PETSC_DIR="$folder" PETSC_ARCH=cpu MAKE_NP="$CMAKE_BUILD_PARALLEL_LEVEL" MAKE_LOAD=1000 all > make.out
   solve_in_c "$folder/cpu/lib/pkgconfig"
   # a program of PETSc's knows the types without an option
   make -C src/ksp/ksp/tutorials PETSC_DIR="$folder" PETSC_ARCH=cpu ex45 > /dev/null
