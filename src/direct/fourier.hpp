@@ -116,10 +116,11 @@ private:
 
   FourierSteps    steps_ = {};
   Mirror<Complex> tables_;
-  void           *plans_[2] = {nullptr, nullptr}; // of FFTW: forward and back
-  Complex        *planned_ = nullptr;             // their array
-  int             gpu_plan_ = 0;                  // of cuFFT
-  Lines           planned_lines_ = {0, 0, 0};     // none of it: no plan
+  Complex        *planned_ = nullptr;         // the array of FFTW's plans
+  Lines           planned_lines_ = {0, 0, 0}; // of cuFFT's; none: no plan
+
+  [[maybe_unused]] void *plans_[2] = {nullptr, nullptr}; // of FFTW: forward and back
+  [[maybe_unused]] int   gpu_plan_ = 0;                  // of cuFFT
 };
 
 // The transform of a grid that is periodic along all axes, on one GPU, by cuFFT's own for whole grids.
@@ -134,8 +135,9 @@ private:
   PetscErrorCode Destroy();
 
   PetscInt n_[3] = {0, 0, 0};
-  int      plans_[2] = {0, 0}; // of cuFFT: forward and back
   bool     planned_ = false;
+
+  [[maybe_unused]] int plans_[2] = {0, 0}; // of cuFFT: forward and back
 };
 
 } // namespace shellac
