@@ -47,6 +47,29 @@ TEST_CASE("a copy of a captured matrix keeps its pattern when values change", "[
     }
 }
 
+TEST_CASE("a converted matrix of any type takes new values", "[assembled]") {
+  for (const Lattice &l : {plane(1, 9, 8), block(2), block(1, DMDA_STENCIL_BOX)})
+    for (MatType type : {MATAIJ, MATBAIJ, MATSELL, MATDENSE}) {
+      INFO(describe(l) << "; " << type);
+      Twins  t(l);
+      Matrix converted;
+      fill_and_assemble(t, random_fill(l, Form::arrays, 1));
+      OK(MatConvert(t.A, type, MAT_INITIAL_MATRIX, &converted));
+      const auto agrees = [&] {
+        Vector u = random_vector(t.da, 2), y = make_vector(t.da), reference = make_vector(t.da);
+        OK(MatMult(converted, u, y));
+        OK(MatMult(t.aij, u, reference));
+        return difference(y, reference) <= 10 * exact;
+      };
+      CHECK(agrees());
+      const Mat before = converted;
+      fill_and_assemble(t, random_fill(l, Form::arrays, 2));
+      OK(MatConvert(t.A, type, MAT_REUSE_MATRIX, &converted));
+      CHECK(converted == before);
+      CHECK(agrees());
+    }
+}
+
 TEST_CASE("rows of a captured matrix may be in use together, in any order", "[assembled]") {
   for (const Lattice &l : {plane(1, 9, 8), block(2)}) {
     INFO(describe(l));

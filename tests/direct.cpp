@@ -92,18 +92,6 @@ struct Case {
   }
 };
 
-Preconditioner make_fft(Mat A, const std::string &options = "") {
-  Options        set(options);
-  Preconditioner pc;
-  OK(PCCreate(PETSC_COMM_WORLD, &pc));
-  OK(PCSetOptionsPrefix(pc, "test_"));
-  OK(PCSetOperators(pc, A, A));
-  OK(PCSetType(pc, PCSTENCILFFT));
-  OK(PCSetFromOptions(pc));
-  OK(PCSetUp(pc));
-  return pc;
-}
-
 Matrix assembled(DM da, const Fill &fill) {
   Matrix A;
   OK(DMSetMatType(da, MATAIJ));
@@ -138,7 +126,7 @@ void check(const Case &c) {
   if (!try_make_grid(c.lattice(), &da)) return;
   Matrix         aij = assembled(da, c.fill()), A = captured(da, c.fill());
   Vector         u = random_vector(da, 1), b = make_vector(da), x = make_vector(da);
-  Preconditioner pc = make_fft(A);
+  Preconditioner pc = make_pc(A, "", PCSTENCILFFT);
   OK(MatMult(aij, u, b));
   OK(PCApply(pc, b, x));
   CHECK(backward_error(aij, b, x) <= bound(x));
@@ -219,7 +207,7 @@ TEST_CASE("stencilfft inverts laplace and helmholtz with all boundary forms", "[
       Matrix A = make_operator(p, da), aij = make_reference(p, da);
       Vector u = random_vector(da, 1), b = make_vector(da), x = make_vector(da);
       OK(MatMult(aij, u, b));
-      Preconditioner pc = make_fft(A);
+      Preconditioner pc = make_pc(A, "", PCSTENCILFFT);
       OK(PCApply(pc, b, x));
       CHECK(backward_error(aij, b, x) <= bound(x));
       CHECK(difference(x, u) <= 100 * bound(x));
@@ -241,7 +229,7 @@ TEST_CASE("stencilfft projects the null space of a singular matrix", "[direct]")
         if (!try_make_grid(c.lattice(), &da)) continue;
         Matrix         aij = assembled(da, c.fill()), A = captured(da, c.fill());
         Vector         u = random_vector(da, 1), b = make_vector(da), x = make_vector(da), y = make_vector(da);
-        Preconditioner pc = make_fft(A);
+        Preconditioner pc = make_pc(A, "", PCSTENCILFFT);
         OK(MatMult(aij, u, b));
         OK(PCApply(pc, b, x));
         CHECK(backward_error(aij, b, x) <= bound(x));
@@ -395,7 +383,7 @@ TEST_CASE("stencilfft shows the way of each axis", "[direct]") {
   Grid da;
   REQUIRE(try_make_grid(c.lattice(), &da));
   Matrix            A = captured(da, c.fill());
-  Preconditioner    pc = make_fft(A);
+  Preconditioner    pc = make_pc(A, "", PCSTENCILFFT);
   const std::string text = printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
   INFO(text);
   const auto shows = [&](const char *what) { return everywhere(text.find(what) != std::string::npos); };

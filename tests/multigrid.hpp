@@ -12,13 +12,13 @@ constexpr char small_last_level[] = " -test_pc_stencilmg_levels 30";
 
 using Preconditioner = Owned<PC, PCDestroy>;
 
-inline Preconditioner make_pc(Mat A, const std::string &options = "") {
+inline Preconditioner make_pc(Mat A, const std::string &options = "", PCType type = PCSTENCILMG) {
   Options        set(options);
   Preconditioner pc;
   OK(PCCreate(PetscObjectComm((PetscObject)A), &pc));
   OK(PCSetOptionsPrefix(pc, "test_"));
   OK(PCSetOperators(pc, A, A));
-  OK(PCSetType(pc, PCSTENCILMG));
+  OK(PCSetType(pc, type));
   OK(PCSetFromOptions(pc));
   OK(PCSetUp(pc));
   return pc;

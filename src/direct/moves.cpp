@@ -2,39 +2,12 @@
 
 namespace shellac {
 
-namespace {
-
-Box intersection(const Box &a, const Box &b) {
-  Box both;
-  for (int c = 0; c < 3; c++) {
-    both.lo[c] = PetscMax(a.lo[c], b.lo[c]);
-    both.hi[c] = PetscMax(PetscMin(a.hi[c], b.hi[c]), both.lo[c]);
-  }
-  return both;
-}
-
-// Arrays have the values of boxes.
-struct Copy {
-  Box                from_room, to_room;
-  const PetscScalar *from;
-  PetscScalar       *to;
-  SHELLAC_HD void    operator()(PetscInt i, PetscInt j, PetscInt k) const {
-       const PetscInt p[3] = {i, j, k};
-       to[to_room.index(p)] = from[from_room.index(p)];
-  }
-};
-
-} // namespace
+// Between arrays over boxes.
+using Copy = point::Paste<PetscScalar, PetscScalar>;
 
 Parts parts_of_grid(const Grid &grid, const Box &inside) {
-  Parts parts;
-  for (PetscMPIInt r = 0; r < grid.ranks[0] * grid.ranks[1] * grid.ranks[2]; r++) {
-    const PetscMPIInt at[3] = {r % grid.ranks[0], r / grid.ranks[0] % grid.ranks[1],
-                               r / (grid.ranks[0] * grid.ranks[1])};
-    Box               own;
-    for (int a = 0; a < 3; a++) own.lo[a] = grid.first[a][at[a]], own.hi[a] = grid.first[a][at[a] + 1];
-    parts.push_back(intersection(own, inside));
-  }
+  Parts parts = boxes_of(grid);
+  for (Box &part : parts) part = common(part, inside);
   return parts;
 }
 
@@ -87,7 +60,7 @@ PetscErrorCode Move::Create(MPI_Comm comm, const Parts parts[2], const Box rooms
     shared_[side].clear();
     begin_[side].assign(1, 0);
     for (const Box &other : parts[1 - side]) {
-      shared_[side].push_back(intersection(parts[side][(size_t)rank], other));
+      shared_[side].push_back(common(parts[side][(size_t)rank], other));
       begin_[side].push_back(begin_[side].back() + (size_t)shared_[side].back().points());
     }
   }
@@ -151,19 +124,20 @@ PetscErrorCode Move::Run(PetscMemType memory, bool back, const PetscScalar *from
     PetscFunctionBegin;
     if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscScalar *packed = sent + begin_[source][(size_t)r];
-    PetscCall(for_each_of_box(memory, box, Copy{rooms_[source], box, from, packed}));
+    PetscCall(for_each_of_box(memory, box, Copy{rooms_[source], box, {0, 0, 0}, from, packed}));
     PetscCall(PetscMPIIntCast(box.points(), &count));
     requests.push_back(MPI_REQUEST_NULL);
     PetscCallMPI(MPI_Isend(packed, count, MPIU_SCALAR, r, tag_, comm_, &requests.back()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(for_each_of_box(memory, shared_[source][(size_t)rank], Copy{rooms_[source], rooms_[target], from, to}));
+  PetscCall(for_each_of_box(memory, shared_[source][(size_t)rank], Copy{rooms_[source], rooms_[target], {0, 0, 0}, from, to}));
   PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
   PetscCall(others([&](PetscMPIInt r) {
     const Box &box = shared_[target][(size_t)r];
     PetscFunctionBegin;
     if (box.points())
-      PetscCall(for_each_of_box(memory, box, Copy{box, rooms_[target], received + begin_[target][(size_t)r], to}));
+      PetscCall(for_each_of_box(memory, box,
+                                Copy{box, rooms_[target], {0, 0, 0}, received + begin_[target][(size_t)r], to}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -55,23 +55,12 @@ PetscErrorCode get_ready(PC pc, StencilFFT **fft) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A field may have changed, and the program has not assembled the matrix since, so that KSPSolve()'s PCSetUp() did not see
-// it.
 PetscErrorCode pre_solve(PC pc, KSP, Vec, Vec) {
   StencilFFT *fft;
-  Mat         A, P;
-  PetscBool   reused;
-  MatChange   change;
 
   PetscFunctionBegin;
   PetscCall(get_context(pc, &fft));
-  PetscCall(PCGetReusePreconditioner(pc, &reused));
-  if (reused || !fft->solve || fft->stale) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(get_matrices(pc, &A, &P));
-  PetscCall(fft->made_of.Compare(P, &change));
-  if (change == MatChange::none) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(assemble(P));
-  PetscCall(PCSetUp(pc));
+  if (fft->solve && !fft->stale) PetscCall(set_up_if_changed(pc, fft->made_of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

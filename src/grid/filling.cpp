@@ -6,6 +6,15 @@
 
 namespace shellac {
 
+Box common(const Box &one, const Box &other) {
+  Box box;
+  for (int a = 0; a < 3; a++) {
+    box.lo[a] = PetscMax(one.lo[a], other.lo[a]);
+    box.hi[a] = PetscMax(PetscMin(one.hi[a], other.hi[a]), box.lo[a]);
+  }
+  return box;
+}
+
 namespace {
 
 // An array over a box; its points are those of a patch that begins there.
@@ -17,15 +26,6 @@ Patch patch_over(const Box &box) {
 
 Box moved(Box box, const PetscInt by[3], int times) {
   for (int a = 0; a < 3; a++) box.lo[a] += times * by[a], box.hi[a] += times * by[a];
-  return box;
-}
-
-Box common(const Box &one, const Box &other) {
-  Box box;
-  for (int a = 0; a < 3; a++) {
-    box.lo[a] = PetscMax(one.lo[a], other.lo[a]);
-    box.hi[a] = PetscMax(PetscMin(one.hi[a], other.hi[a]), box.lo[a]);
-  }
   return box;
 }
 

@@ -5,6 +5,8 @@
 
 namespace shellac {
 
+Box common(const Box &one, const Box &other); // empty where they have no point in common
+
 // Boxes are of indices on the whole grid; on a periodic axis they may go on beyond its ends.
 struct FillingBoxes {
   PetscInt         period[3] = {0, 0, 0}; // points of periodic axes, else 0

@@ -52,4 +52,24 @@ std::string text_of(const PetscInt i[], int n); // of indices or steps: "(2, 3)"
 // Errors: coordinates that are not an ascending, uniform product grid.
 PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3], PetscReal origin[3]);
 
+inline Box box_of(const Grid &grid) {
+  return {{0, 0, 0}, {grid.N[0], grid.N[1], grid.N[2]}};
+}
+
+// The points of a rank, on the whole grid.
+inline Box part_of(const Grid &grid, PetscMPIInt rank) {
+  const PetscMPIInt place[3] = {rank % grid.ranks[0], rank / grid.ranks[0] % grid.ranks[1],
+                                rank / grid.ranks[0] / grid.ranks[1]};
+  Box               part;
+  for (int a = 0; a < 3; a++) part.lo[a] = grid.first[a][place[a]], part.hi[a] = grid.first[a][place[a] + 1];
+  return part;
+}
+
+inline std::vector<Box> boxes_of(const Grid &parts) { // of all ranks
+  std::vector<Box>  boxes;
+  const PetscMPIInt ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
+  for (PetscMPIInt rank = 0; rank < ranks; rank++) boxes.push_back(part_of(parts, rank));
+  return boxes;
+}
+
 } // namespace shellac

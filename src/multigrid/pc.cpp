@@ -63,9 +63,6 @@ PetscErrorCode get_ready(PC pc, StencilMG **mg) {
 // that KSPSolve()'s PCSetUp() did not see it.
 PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
   StencilMG  *mg;
-  Mat         A, P;
-  PetscBool   reused;
-  MatChange   change;
   KSPNormType norm;
 
   PetscFunctionBegin;
@@ -73,13 +70,7 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscCall(KSPGetNormType(ksp, &norm));
   mg->tests = norm != KSP_NORM_NONE;
   if (mg->single) PetscCall(check_single(pc, mg, ksp, b, x));
-  PetscCall(PCGetReusePreconditioner(pc, &reused));
-  if (reused || !mg->is_current()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(get_matrices(pc, &A, &P));
-  PetscCall(mg->made_of.Compare(P, &change));
-  if (change == MatChange::none) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(assemble(P));
-  PetscCall(PCSetUp(pc));
+  if (mg->is_current()) PetscCall(set_up_if_changed(pc, mg->made_of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -54,6 +54,22 @@ PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode set_up_if_changed(PC pc, const MatVersion &made_of) {
+  Mat       A, P;
+  PetscBool reused;
+  MatChange change;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetReusePreconditioner(pc, &reused));
+  if (reused) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(get_matrices(pc, &A, &P));
+  PetscCall(made_of.Compare(P, &change));
+  if (change == MatChange::none) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(assemble(P));
+  PetscCall(PCSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 namespace {
 
 // The largest weight m of a row over the smallest.

@@ -184,7 +184,7 @@ PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
 
 PetscErrorCode MatStencilCopyEntries(Mat A, Mat B) {
   PetscInt  m, n, m_of_B, n_of_B;
-  PetscBool aij, assembled;
+  PetscBool aij, assembled, sell;
   bool      fits = false;
   MatType   type;
   Mat       made;
@@ -199,6 +199,12 @@ PetscErrorCode MatStencilCopyEntries(Mat A, Mat B) {
   if (alike) PetscCall(fill(A, B, &fits));
   if (fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetType(B, &type));
+  PetscCall(PetscStrendswith(type, MATSELL, &sell));
+  if (sell) { // whose MatCopy() ends in an error or, on several ranks, in a crash
+    PetscCall(MatStencilGetAssembled(A, &made));
+    PetscCall(MatConvert(made, type, MAT_REUSE_MATRIX, &B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatStencilAssemble(A, type, &made));
   PetscCall(MatCopy(made, B, DIFFERENT_NONZERO_PATTERN)); // another structure copies values without looking at columns
   PetscCall(MatDestroy(&made));

@@ -156,26 +156,6 @@ inline Grid coarse_grid(Grid grid, const Axis coarse[3], const Coarsening coarse
   return grid;
 }
 
-inline Box box_of(const Grid &grid) {
-  return {{0, 0, 0}, {grid.N[0], grid.N[1], grid.N[2]}};
-}
-
-// The points of a rank, on the whole grid.
-inline Box part_of(const Grid &grid, PetscMPIInt rank) {
-  const PetscMPIInt place[3] = {rank % grid.ranks[0], rank / grid.ranks[0] % grid.ranks[1],
-                                rank / grid.ranks[0] / grid.ranks[1]};
-  Box               part;
-  for (int a = 0; a < 3; a++) part.lo[a] = grid.first[a][place[a]], part.hi[a] = grid.first[a][place[a] + 1];
-  return part;
-}
-
-inline std::vector<Box> boxes_of(const Grid &parts) { // of all ranks
-  std::vector<Box>  boxes;
-  const PetscMPIInt ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
-  for (PetscMPIInt rank = 0; rank < ranks; rank++) boxes.push_back(part_of(parts, rank));
-  return boxes;
-}
-
 // From the ranks' parts [points][dof], in that memory, to the whole grid on each: the sum of the parts, where others have
 // zeros. GPUs' go through the host.
 template <class V>

@@ -30,5 +30,8 @@ struct OperatorRows;
 PetscErrorCode get_fixed(Mat P, const Grid &grid, const Axis axes[3], OperatorRows *rows, Vec *fixed);
 // The error for a matrix whose coefficients cannot be read, with what to use.
 PetscErrorCode refuse_type(PC pc, Mat P, MatType type);
+// Before a solve: a field may have changed since the set-up for `made_of`, and the program has not assembled the matrix, so
+// that KSPSolve()'s PCSetUp() did not see it.
+PetscErrorCode set_up_if_changed(PC pc, const MatVersion &made_of);
 
 } // namespace shellac
