@@ -34,7 +34,7 @@
 
    With -pc_stencilfft_approximate, a matrix that is no such sum gets the inverse of one with its mean coefficients: a
    preconditioner for `KSPCG` or `KSPGMRES`, whose number of iterations depends on the range of coefficients and not on the
-   size of the grid.
+   size of the grid. Where that sum is singular, a small shift makes it regular.
 
    `PCReset()` keeps its memory, because PETSc does not notify a shell. `PCDestroy()` and a change of the type free it.
 

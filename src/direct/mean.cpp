@@ -10,11 +10,12 @@ namespace {
 // Sums over rows and the numbers of rows in them, by what the row is at.
 struct RowSums {
   PetscScalar inner = 0, end[3][2] = {}; // sums of a row's entries
-  PetscReal   coupling[3] = {};
+  PetscReal   coupling[3] = {}, diagonal = 0;
   PetscReal   inners = 0, ends[3][2] = {}, couplings[3] = {}, fixed[3][2] = {};
 
   SHELLAC_HD void add(const RowSums &other) {
     inner += other.inner;
+    diagonal += other.diagonal;
     inners += other.inners;
     for (int a = 0; a < 3; a++) {
       coupling[a] += other.coupling[a];
@@ -45,7 +46,9 @@ struct AddRows {
         const PetscInt   *step = of.slot[s].step;
         const PetscScalar value = of.value(rows, s, at);
         sum += value;
-        couples = couples || (value != (PetscScalar)0 && (step[0] || step[1] || step[2]));
+        const bool beside = step[0] || step[1] || step[2];
+        couples = couples || (value != (PetscScalar)0 && beside);
+        if (!beside) sums->diagonal += PetscAbsScalar(value);
         for (int a = 0; a < 3; a++) coupling[a] -= PetscRealPart(value) * (PetscReal)(step[a] * step[a]) / 2;
       }
       for (int a = 0; a < 3; a++)
@@ -71,7 +74,8 @@ struct AddRows {
 
 } // namespace
 
-PetscErrorCode MatStencilGetMeanAxes(StencilMat *context, Axis axes[3], PetscScalar *sigma, std::string *why) {
+PetscErrorCode MatStencilGetMeanAxes(StencilMat *context, Axis axes[3], PetscScalar *sigma, PetscReal *regular,
+                                     std::string *why) {
   const Grid        &grid = context->grid;
   auto              &op = static_cast<CapturedStencil &>(*context->op);
   const PetscMemType memory = op.storage() == Storage::constant || !SHELLAC_CUDA ? PETSC_MEMTYPE_HOST : op.home();
@@ -96,6 +100,7 @@ PetscErrorCode MatStencilGetMeanAxes(StencilMat *context, Axis axes[3], PetscSca
   static_assert(sizeof(RowSums) % sizeof(PetscReal) == 0, "numbers alone");
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sums, sizeof(RowSums) / sizeof(PetscReal), MPIU_REAL, MPIU_SUM, grid.comm));
   *sigma = sums.inners > 0 ? sums.inner / sums.inners : 0;
+  PetscReal least = PETSC_MAX_REAL; // the size of the lowest eigenvalue that is not zero
   for (int a = 0; a < 3; a++) points *= (PetscReal)grid.N[a];
   int sign = 0;
   for (int a = 0; a < 3; a++) {
@@ -117,7 +122,10 @@ PetscErrorCode MatStencilGetMeanAxes(StencilMat *context, Axis axes[3], PetscSca
     if (its_sign * sign < 0 || !(PetscAbsReal(k) <= PETSC_MAX_REAL))
       *why = "couples points with opposite signs on average";
     if (its_sign) sign = its_sign;
+    const PetscReal sine = PetscSinReal(PETSC_PI / (2 * (PetscReal)N));
+    if (its_sign && N > 1) least = PetscMin(least, 4 * PetscAbsReal(k) * sine * sine);
   }
+  *regular = sign ? sign * least : sums.diagonal / points;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

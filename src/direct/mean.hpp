@@ -9,6 +9,8 @@
 namespace shellac {
 
 // Collective. Acts on smooth functions as the rows do on average; the ends are those that the rows there are nearest to.
-PetscErrorCode MatStencilGetMeanAxes(StencilMat *context, Axis axes[3], PetscScalar *sigma, std::string *why);
+// *regular: a shift for sums that are singular, where the matrix need not be.
+PetscErrorCode MatStencilGetMeanAxes(StencilMat *context, Axis axes[3], PetscScalar *sigma, PetscReal *regular,
+                                     std::string *why);
 
 } // namespace shellac

@@ -141,6 +141,7 @@ PetscErrorCode set_up_stencilfft(PC pc) {
   VecType      vec_type;
   Axis         axes[3];
   PetscScalar  sigma;
+  PetscReal    regular = 0;
   PetscBool    device, constants = PETSC_FALSE;
   bool         ours, equal;
   std::string  why;
@@ -165,10 +166,15 @@ PetscErrorCode set_up_stencilfft(PC pc) {
   fft->approximates = !why.empty() && fft->approximate;
   if (fft->approximates) {
     why.clear();
-    PetscCall(MatStencilGetMeanAxes(context, axes, &sigma, &why));
+    PetscCall(MatStencilGetMeanAxes(context, axes, &sigma, &regular, &why));
   }
   auto solve = std::make_unique<SeparableSolve>();
   if (why.empty()) PetscCall(solve->Create(context->grid, axes, sigma, device, context->halo_way, &why));
+  if (fft->approximates && solve->singular()) { // no part of b may be lost: the matrix need not be singular
+    solve = std::make_unique<SeparableSolve>();
+    sigma += regular;
+    PetscCall(solve->Create(context->grid, axes, sigma, device, context->halo_way, &why));
+  }
   PetscCheck(
       why.empty(), comm, PETSC_ERR_SUP,
       "-pc_type stencilfft inverts operators on a DMDA that are a sum over the axes, with coefficients that vary "
