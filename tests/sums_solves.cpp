@@ -235,11 +235,12 @@ TEST_CASE("points are dealt out in equal shares of one order", "[sums][solves]")
   const auto middle = [](const shellac::Cluster &part) {
     return part.end - part.begin > 10 ? shellac::ClusterTree::middle_of(part) : part.begin;
   };
-  const auto deal = [&](MPI_Comm comm, PetscInt first, PetscInt n, shellac::DealtPoints *dealt) {
+  const PetscMemType memory = tests::sums::vectors_are_on_a_gpu() ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
+  const auto         deal = [&](MPI_Comm comm, PetscInt first, PetscInt n, shellac::DealtPoints *dealt) {
     std::vector<PetscScalar> x(cloud.x.begin() + 3 * first, cloud.x.begin() + 3 * (first + n));
     shellac::PointCloud     *points;
     OK(shellac::PointCloudCreate(comm, "test", 3, n, PETSC_MEMTYPE_HOST, x.data(), &points));
-    OK(shellac::DealPoints(comm, *points, middle, dealt));
+    OK(shellac::DealPoints(comm, memory, *points, middle, dealt));
     OK(shellac::PointCloudDestroy(&points));
   };
   shellac::DealtPoints all, own;

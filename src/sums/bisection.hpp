@@ -7,11 +7,17 @@
 
 namespace shellac {
 
-// What a rank gets: the points at the positions [first, first + numbers.size()) of the order.
+// What a rank gives, and what it gets: the points from the position `first` of the order on.
 struct DealtPoints {
-  std::vector<Cluster>   parts;  // a tree of all ranks' parts; begin and end are positions
-  std::vector<PetscInt>  leaves; // those of the parts without children that are this rank's, in the order
-  PetscInt               first = 0;
+  Mirror<PetscInt>         order;          // its own points as they are sent, rank by rank
+  std::vector<PetscMPIInt> sent, received; // points, to and from each rank
+
+  std::vector<Cluster>  parts;  // a tree of all ranks' parts; begin and end are positions
+  std::vector<PetscInt> leaves; // those of the parts without children that are this rank's, in the order
+  std::vector<PetscInt> in_leaves; // [rank][leaf]: points that come from a rank, in the order of the leaves
+  PetscInt              first = 0;
+
+  // by DealPoints()
   std::vector<PetscInt>  numbers; // of the points among all, ascending in each part
   std::vector<PetscReal> x;       // coordinate a of point i is x[3 i + a]
 };
@@ -19,8 +25,12 @@ struct DealtPoints {
 // Splits the points of each part along the longest side of its box, at the position middle(part), unless that is an end
 // of the part; points with equal coordinates by their numbers. A part goes to the rank whose equal share contains its
 // middle.
-PetscErrorCode DealPoints(MPI_Comm comm, const PointCloud &points,
-                          const std::function<PetscInt(const Cluster &)> &middle, DealtPoints *dealt);
+using Middle = std::function<PetscInt(const Cluster &)>;
+PetscErrorCode DealOrder(MPI_Comm comm, PetscMemType memory, const PointCloud &points, const Middle &middle,
+                         DealtPoints *dealt);
+// The same, and sends the points.
+PetscErrorCode DealPoints(MPI_Comm comm, PetscMemType memory, const PointCloud &points, const Middle &middle,
+                          DealtPoints *dealt);
 
 // The first position of a rank's equal share of N points; the rank of a position.
 inline PetscInt share_of(PetscMPIInt rank, PetscMPIInt ranks, PetscInt N) {

@@ -128,22 +128,32 @@ PetscErrorCode PointCloudCreate(MPI_Comm comm, const char *what, int dim, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PointCloudCreateFilled(MPI_Comm comm, int dim, PetscInt n, PetscMemType memory,
+                                      const std::function<PetscErrorCode(PetscReal *x)> &fill, PointCloud **cloud) {
+  PetscReal *x;
+  PetscInt64 bad;
+
+  PetscFunctionBegin;
+  PetscCall(create_cloud(comm, dim, n, cloud));
+  (*cloud)->memory = memory;
+  PetscCall((*cloud)->x.Make(memory, (size_t)3 * n, &x));
+  PetscCall(fill(x));
+  PetscCall(set_ends(*cloud, memory, &bad));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PointCloudCreateChosen(MPI_Comm comm, const PointCloud &all, PetscMemType memory,
                                       const std::vector<PetscInt> &chosen, PointCloud **cloud) {
   Mirror<PetscInt> some;
   const PetscInt  *which;
-  PetscReal       *x;
   Points           points;
-  PetscInt64       bad;
 
   PetscFunctionBegin;
-  PetscCall(create_cloud(comm, all.dim, (PetscInt)chosen.size(), cloud));
   some.change() = chosen;
   PetscCall(some.Get(memory, &which));
   PetscCall(PointCloudGetPoints(&all, memory, &points));
-  PetscCall((*cloud)->x.Make(memory, 3 * chosen.size(), &x));
-  PetscCall(GatherPoints(memory, points, chosen.size(), which, x));
-  PetscCall(set_ends(*cloud, memory, &bad));
+  const auto gather = [&](PetscReal *x) { return GatherPoints(memory, points, chosen.size(), which, x); };
+  PetscCall(PointCloudCreateFilled(comm, all.dim, (PetscInt)chosen.size(), memory, gather, cloud));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

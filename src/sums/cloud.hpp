@@ -1,6 +1,7 @@
 #pragma once
 // The points of one side of a sum, as this rank holds them.
 
+#include <functional>
 #include <vector>
 
 #include "device/mirror.hpp"
@@ -39,6 +40,9 @@ struct PointCloud {
 // From the coordinates of points one after the other, in this memory: coordinate a of point i is coordinates[i dim + a].
 PetscErrorCode PointCloudCreate(MPI_Comm comm, const char *what, int dim, PetscInt n, PetscMemType memory,
                                 const PetscScalar *coordinates, PointCloud **cloud);
+// From three arrays, which fill(x) makes in this memory one after the other.
+PetscErrorCode PointCloudCreateFilled(MPI_Comm comm, int dim, PetscInt n, PetscMemType memory,
+                                      const std::function<PetscErrorCode(PetscReal *x)> &fill, PointCloud **cloud);
 // From some points of another cloud, where those are wanted.
 PetscErrorCode PointCloudCreateChosen(MPI_Comm comm, const PointCloud &all, PetscMemType memory,
                                       const std::vector<PetscInt> &chosen, PointCloud **cloud);

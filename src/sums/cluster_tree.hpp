@@ -32,6 +32,10 @@ struct Cluster {
   }
 };
 
+inline Cluster make_cluster(PetscInt begin, PetscInt end, PetscInt depth) {
+  return {begin, end, -1, -1, depth, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
+}
+
 // Interpolation points of a cluster: of a tensor grid of Chebyshev points those whose indices are all even, then those
 // whose indices are all odd. An axis without length has one index.
 SHELLAC_INLINE PetscInt proxies_of_parity(const Cluster &node, int odd) {

@@ -31,11 +31,197 @@ PetscErrorCode PointSFCreate(MPI_Comm comm, const PointCloud &points, const std:
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Region::Create(MPI_Comm comm, PointCloud *points) {
-  DealtPoints              dealt;
-  std::vector<PetscScalar> coordinates;
-  PetscMPIInt              ranks;
-  const PetscInt           N = points->N;
+namespace {
+
+struct SetPlace {
+  const PetscInt *order;
+  PetscInt       *place_of;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { place_of[order[i]] = i; }
+};
+struct GetPlace {
+  const PetscInt *place_of, *chosen;
+  PetscInt       *places;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { places[i] = place_of[chosen[i]]; }
+};
+
+// Numbers of points as they are sent, or back.
+template <bool back> struct Pack {
+  int              reals;
+  const PetscInt  *order;
+  const PetscReal *from;
+  PetscReal       *to;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    const size_t sent = (size_t)i * reals, point = (size_t)order[i] * reals;
+    for (int p = 0; p < reals; p++) to[(back ? point : sent) + p] = from[(back ? sent : point) + p];
+  }
+};
+
+} // namespace
+
+PetscErrorCode PlacesInOrder::Find(PetscMemType memory, Mirror<PetscInt> *order, const std::vector<PetscInt> &chosen,
+                                   std::vector<PetscInt> *places) {
+  const size_t     n = order->size();
+  Mirror<PetscInt> some, found;
+  const PetscInt  *which;
+  PetscInt        *to;
+
+  PetscFunctionBegin;
+  if (of_.size() < n) {
+    const PetscInt *all;
+    PetscCall(order->Get(memory, &all));
+    PetscCall(of_.Grow(n, memory));
+    PetscCall(for_each(memory, line_of(n), SetPlace{all, of_.at(memory)}));
+  }
+  some.change() = chosen;
+  PetscCall(some.Get(memory, &which));
+  PetscCall(found.Make(memory, chosen.size(), &to));
+  PetscCall(for_each(memory, line_of(chosen.size()), GetPlace{of_.at(memory), which, to}));
+  PetscCall(found.Get(PETSC_MEMTYPE_HOST, &which));
+  places->assign(which, which + chosen.size());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PointExchange::Create(MPI_Comm comm, DealtPoints *dealt) {
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  comm_ = comm;
+  order_.swap(&dealt->order);
+  counts_[0] = dealt->sent;
+  counts_[1] = dealt->received;
+  for (int side = 0; side < 2; side++) {
+    starts_[side].assign(1, 0);
+    for (PetscMPIInt n : counts_[side]) starts_[side].push_back(starts_[side].back() + n);
+    there_[side].resize(ranks);
+    PetscCallMPI(MPI_Alltoall(starts_[side].data(), 1, MPI_INT, there_[side].data(), 1, MPI_INT, comm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PointExchange::Find(PetscMemType memory, const std::vector<PetscInt> &points,
+                                   std::vector<PetscInt> *there, std::vector<PetscSFNode> *from) {
+  struct Item {
+    PetscInt place, which; // among those sent to a rank, among the points
+  };
+  std::vector<PetscInt>    places;
+  std::vector<Item>        items;
+  std::vector<PetscMPIInt> counts(counts_[0].size(), 0);
+
+  PetscFunctionBegin;
+  PetscCall(places_.Find(memory, &order_, points, &places));
+  for (size_t r = 0; r < counts.size(); r++)
+    for (size_t i = 0; i < places.size(); i++) {
+      if (places[i] < starts_[0][r] || places[i] >= starts_[0][r + 1]) continue;
+      items.push_back({places[i] - starts_[0][r], (PetscInt)i});
+      counts[r]++;
+    }
+  PetscCall(SendItems(comm_, &items, &counts));
+  there->clear();
+  const Item *item = items.data();
+  for (size_t r = 0; r < counts.size(); r++)
+    for (const Item *end = item + counts[r]; item < end; item++) {
+      there->push_back(starts_[1][r] + item->place);
+      from->push_back({(PetscMPIInt)r, item->which});
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// *are: all ranks' GPUs read each other's memory, with room for what each sends or receives.
+PetscErrorCode PointExchange::ConnectGPUs(PetscMemType memory, int reals, bool *are) {
+  const PetscInt64 points = PetscMax(starts_[0].back(), starts_[1].back());
+  PetscInt64       most[2] = {PetscMemTypeHost(memory), points};
+
+  PetscFunctionBegin;
+  *are = false;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPIU_INT64, MPI_MAX, comm_));
+  if (!any_kernels || most[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  const size_t bytes = (size_t)PetscMax(1, most[1]) * (size_t)reals * sizeof(PetscReal);
+  if (peers_bytes_ < bytes) PetscCall(peers_.Connect(comm_, bytes, true));
+  peers_bytes_ = PetscMax(peers_bytes_, bytes);
+  *are = peers_.connected();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// From what each rank sends to what it receives, or back.
+PetscErrorCode PointExchange::Travel(PetscMemType memory, bool back, int reals, const PetscReal *from, PetscReal *to) {
+  const auto  &out = counts_[back], &in = counts_[!back], &out_starts = starts_[back], &in_starts = starts_[!back];
+  const size_t n_out = (size_t)out_starts.back() * reals, n_in = (size_t)in_starts.back() * reals;
+  MPI_Datatype a_point;
+  bool         by_gpus;
+
+  PetscFunctionBegin;
+  PetscCall(ConnectGPUs(memory, reals, &by_gpus));
+#if SHELLAC_CUDA
+  if (by_gpus) {
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    const auto copy = [&](PetscReal *there, const PetscReal *here, size_t n) {
+      return n ? cudaMemcpyAsync(there, here, n * sizeof(*there), cudaMemcpyDefault, stream) : cudaSuccess;
+    };
+    const auto all_have = [&] {
+      PetscFunctionBegin;
+      PetscCallCUDA(cudaStreamSynchronize(stream));
+      PetscCallMPI(MPI_Barrier(comm_));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    };
+    PetscCallCUDA(copy((PetscReal *)peers_.of(peers_.rank()), from, n_out));
+    PetscCall(all_have());
+    for (int r = 0; r < peers_.ranks(); r++)
+      PetscCallCUDA(copy(to + (size_t)in_starts[r] * reals,
+                         (const PetscReal *)peers_.of(r) + (size_t)there_[back][r] * reals, (size_t)in[r] * reals));
+    PetscFunctionReturn(all_have()); // nobody changes what another one reads
+  }
+#endif
+  const PetscReal *sent = from;
+  PetscReal       *received = to;
+  if (PetscMemTypeDevice(memory)) {
+    for (auto &message : messages_) message.resize(PetscMax(n_in, n_out));
+    if (n_out) PetscCall(DeviceCopyToHost(messages_[0].data(), from, n_out * sizeof(*from)));
+    sent = messages_[0].data();
+    received = messages_[1].data();
+  }
+  PetscCallMPI(MPI_Type_contiguous(reals, MPIU_REAL, &a_point));
+  PetscCallMPI(MPI_Type_commit(&a_point));
+  PetscCallMPI(MPI_Alltoallv(sent, out.data(), out_starts.data(), a_point, received, in.data(), in_starts.data(),
+                             a_point, comm_));
+  PetscCallMPI(MPI_Type_free(&a_point));
+  if (received != to && n_in) PetscCall(DeviceCopyFromHost(to, received, n_in * sizeof(*to)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PointExchange::ToRegion(PetscMemType memory, int reals, const PetscReal *points, PetscReal *region) {
+  const size_t    n = (size_t)starts_[0].back();
+  const PetscInt *order;
+
+  PetscFunctionBegin;
+  PetscCall(order_.Get(memory, &order));
+  PetscCall(packed_.Grow(n * reals, memory));
+  PetscCall(for_each(memory, line_of(n), Pack<false>{reals, order, points, packed_.at(memory)}));
+  PetscCall(Travel(memory, false, reals, packed_.at(memory), region));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PointExchange::FromRegion(PetscMemType memory, int reals, const PetscReal *region, PetscReal *points) {
+  const size_t    n = (size_t)starts_[0].back();
+  const PetscInt *order;
+
+  PetscFunctionBegin;
+  PetscCall(order_.Get(memory, &order));
+  PetscCall(packed_.Grow(n * reals, memory));
+  PetscCall(Travel(memory, true, reals, region, packed_.at(memory)));
+  PetscCall(for_each(memory, line_of(n), Pack<true>{reals, order, packed_.at(memory), points}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Region::Create(MPI_Comm comm, PetscMemType memory, PointCloud *points) {
+  DealtPoints    dealt;
+  Points         given;
+  PetscMPIInt    ranks;
+  const PetscInt N = points->N;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
@@ -48,35 +234,29 @@ PetscErrorCode Region::Create(MPI_Comm comm, PointCloud *points) {
     const PetscMPIInt begin = rank_of(part.begin, ranks, N), end = rank_of(part.end - 1, ranks, N);
     return begin == end ? part.begin : share_of(begin + (end + 1 - begin) / 2, ranks, N);
   };
-  PetscCall(DealPoints(comm, *points, between_ranks, &dealt));
-  coordinates.assign(dealt.x.begin(), dealt.x.end());
-  PetscCall(PointCloudCreate(comm, "region's", 3, (PetscInt)dealt.numbers.size(), PETSC_MEMTYPE_HOST,
-                             coordinates.data(), &cloud));
-  PetscCall(PointSFCreate(comm, *points, dealt.numbers, &from));
+  PetscCall(DealOrder(comm, memory, *points, between_ranks, &dealt));
+  from = std::make_shared<PointExchange>();
+  PetscCall(from->Create(comm, &dealt));
+  PetscCall(PointCloudGetPoints(points, memory, &given));
+  const size_t n = (size_t)from->received();
+  const auto   travel = [&](PetscReal *x) {
+    PetscFunctionBegin;
+    for (size_t a = 0; a < 3; a++) PetscCall(from->ToRegion(memory, 1, given.x[a], x + a * n));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(PointCloudCreateFilled(comm, 3, (PetscInt)n, memory, travel, &cloud));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Region::Choose(MPI_Comm comm, const PointSample &sample, std::vector<PetscInt> *chosen,
-                              PetscSF *of_chosen) const {
+PetscErrorCode Region::Choose(MPI_Comm comm, PetscMemType memory, const PointSample &sample,
+                              std::vector<PetscInt> *chosen, PetscSF *of_chosen) const {
   std::vector<PetscSFNode> leaves;
 
   PetscFunctionBegin;
   *of_chosen = NULL;
   *chosen = sample.chosen;
   if (!from) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscInt           roots, points;
-  const PetscSFNode *where;
-  PetscCall(PetscSFGetGraph(from, &roots, &points, NULL, &where));
-  std::vector<PetscInt> place(roots, -1), here(points);
-  for (size_t i = 0; i < sample.chosen.size(); i++) place[sample.chosen[i]] = (PetscInt)i;
-  PetscCall(PetscSFBcastBegin(from, MPIU_INT, place.data(), here.data(), MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(from, MPIU_INT, place.data(), here.data(), MPI_REPLACE));
-  chosen->clear();
-  for (size_t i = 0; i < here.size(); i++) {
-    if (here[i] < 0) continue;
-    chosen->push_back((PetscInt)i);
-    leaves.push_back({where[i].rank, here[i]});
-  }
+  PetscCall(from->Find(memory, sample.chosen, chosen, &leaves));
   PetscCall(create_sf(comm, (PetscInt)sample.chosen.size(), leaves, of_chosen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,7 +264,7 @@ PetscErrorCode Region::Choose(MPI_Comm comm, const PointSample &sample, std::vec
 PetscErrorCode Region::Destroy() {
   PetscFunctionBegin;
   PetscCall(PointCloudDestroy(&cloud));
-  PetscCall(PetscSFDestroy(&from));
+  from.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,23 +309,6 @@ PetscErrorCode AddFromRegion(PetscSF sf, PetscMemType memory, const PetscScalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace {
-
-struct SetPlace {
-  const PetscInt *order;
-  PetscInt       *place_of;
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { place_of[order[i]] = i; }
-};
-struct GetPlace {
-  const PetscInt *place_of, *chosen;
-  PetscInt       *places;
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { places[i] = place_of[chosen[i]]; }
-};
-
-} // namespace
-
 PetscErrorCode SideOfSum::Build(MPI_Comm comm, PetscMemType memory, PointCloud *cloud) {
   ClusterTree     tree;
   Points          x;
@@ -153,7 +316,7 @@ PetscErrorCode SideOfSum::Build(MPI_Comm comm, PetscMemType memory, PointCloud *
   PetscReal      *ordered;
 
   PetscFunctionBegin;
-  PetscCall(region.Create(comm, cloud));
+  PetscCall(region.Create(comm, memory, cloud));
   PetscCall(PointCloudGetPoints(region.cloud, memory, &x));
   PetscCall(tree.Build(memory, x, PetscMemTypeHost(memory) ? host_leaf : device_leaf));
   nodes.swap(tree.nodes);
@@ -162,28 +325,6 @@ PetscErrorCode SideOfSum::Build(MPI_Comm comm, PetscMemType memory, PointCloud *
   PetscCall(points->order.Get(memory, &order));
   PetscCall(points->x.Make(memory, (size_t)3 * x.n, &ordered));
   PetscCall(GatherPoints(memory, x, (size_t)x.n, order, ordered));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SideOfSum::Find(PetscMemType memory, const std::vector<PetscInt> &chosen, std::vector<PetscInt> *places) {
-  const size_t     n = points->order.size();
-  Mirror<PetscInt> some, found;
-  const PetscInt  *which;
-  PetscInt        *to;
-
-  PetscFunctionBegin;
-  if (place_of_.size() < n) {
-    const PetscInt *order;
-    PetscCall(points->order.Get(memory, &order));
-    PetscCall(place_of_.Grow(n, memory));
-    PetscCall(for_each(memory, line_of(n), SetPlace{order, place_of_.at(memory)}));
-  }
-  some.change() = chosen;
-  PetscCall(some.Get(memory, &which));
-  PetscCall(found.Make(memory, chosen.size(), &to));
-  PetscCall(for_each(memory, line_of(chosen.size()), GetPlace{place_of_.at(memory), which, to}));
-  PetscCall(found.Get(PETSC_MEMTYPE_HOST, &which));
-  places->assign(which, which + chosen.size());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

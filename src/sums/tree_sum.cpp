@@ -81,11 +81,13 @@ public:
   PetscLogDouble Bytes() const;
 
 private:
-  ExpandedTree       sources_, targets_;                   // one where they are equal
-  PetscSF            source_sf_ = NULL, target_sf_ = NULL; // the regions'
+  ExpandedTree       sources_, targets_; // one where they are equal
+  PetscSF            sample_sf_ = NULL;  // of targets that are a sample
   TargetGroups       groups_;
   std::vector<Lists> lists_; // of each rank's sources: near, far, near, far, ...
   bool               rough_ = false;
+
+  std::shared_ptr<PointExchange> source_exchange_, target_exchange_; // null: they are where vectors have them
 
   // on the GPU; null until asked for
   Buffer<Group>     device_group_;
@@ -192,10 +194,11 @@ void set_proxies(std::vector<Cluster> *nodes, int order) {
     const double z = 1.5 * radius / half;
     return std::log(z + std::sqrt(z * z - 1));
   };
+  const double of_cube = rate(std::sqrt(3), 1);
   for (Cluster &node : *nodes) {
     for (int a = 0; a < 3; a++) {
       const double half = 0.5 * (node.upper[a] - node.lower[a]);
-      const double n = half > 0 ? order * rate(std::sqrt(3), 1) / rate(node.radius(), half) : 1;
+      const double n = half > 0 ? order * of_cube / rate(node.radius(), half) : 1;
       node.n[a] = half > 0 ? std::max(3, std::min(max_tree_order, (int)std::lround(n))) : 1;
     }
     if (node.end - node.begin > proxy_count(node)) node.proxies = 0;
@@ -211,6 +214,16 @@ PetscInt leaf_for(const std::vector<Cluster> &nodes, int order, PetscMemType mem
   const PetscInt half = std::min<PetscInt>(points / 2, 512);
   if (PetscMemTypeHost(memory)) return std::max(host_leaf, half);
   return half < device_leaf ? whole_group : half;
+}
+
+// The clusters that sums of this order use; kept, since those of a sample are the next ones', too.
+const std::vector<Cluster> &clusters_for(SideOfSum *side, int order, PetscMemType memory) {
+  if (side->order != order) {
+    side->used = down_to(side->nodes, leaf_for(side->nodes, order, memory));
+    set_proxies(&side->used, order);
+    side->order = order;
+  }
+  return side->used;
 }
 
 // The nodes of a tree restricted to the points at the given places, which are in ascending order.
@@ -237,20 +250,15 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, Tre
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   rough_ = context.rtol >= 1e-10; // a pair is off by 2e-12 or less; set-up measures the error of sums
   sources_ = std::make_shared<Expanded>();
-  sources_->nodes.change() = down_to(sources->nodes, leaf_for(sources->nodes, settings.order, memory));
-  set_proxies(&sources_->nodes.change(), settings.order);
+  sources_->nodes.change() = clusters_for(sources, settings.order, memory);
   PetscCall(sources_->Create(comm, sources->points));
-  source_sf_ = sources->region.from;
-  if (source_sf_) PetscCall(PetscObjectReference((PetscObject)source_sf_));
+  source_exchange_ = sources->region.from;
 
   // all targets, or those of the sample
   const PetscInt leaf = leaf_for(targets->nodes, settings.order, memory);
   const bool     equal = targets == sources && !sample;
   targets_ = equal ? sources_ : std::make_shared<Expanded>();
-  if (!equal) {
-    targets_->nodes.change() = down_to(targets->nodes, leaf);
-    set_proxies(&targets_->nodes.change(), settings.order);
-  }
+  if (!equal) targets_->nodes.change() = clusters_for(targets, settings.order, memory);
   if (sample) {
     auto                  some = std::make_shared<OrderedPoints>();
     std::vector<PetscInt> chosen, places;
@@ -258,8 +266,8 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, Tre
     const PetscInt       *which;
     PetscReal            *x;
     Points                all;
-    PetscCall(targets->region.Choose(comm, *sample, &chosen, &target_sf_));
-    PetscCall(targets->Find(memory, chosen, &places));
+    PetscCall(targets->region.Choose(comm, memory, *sample, &chosen, &sample_sf_));
+    PetscCall(targets->places.Find(memory, &targets->points->order, chosen, &places));
     std::vector<PetscInt> &order = some->order.change(); // of the sample
     order.resize(chosen.size());
     std::iota(order.begin(), order.end(), (PetscInt)0);
@@ -273,8 +281,7 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, Tre
     choose_places(places, &targets_->nodes.change());
     PetscCall(targets_->Create(comm, some));
   } else {
-    target_sf_ = targets->region.from;
-    if (target_sf_) PetscCall(PetscObjectReference((PetscObject)target_sf_));
+    target_exchange_ = targets->region.from;
     if (!equal) PetscCall(targets_->Create(comm, targets->points));
   }
   groups_.make(targets_->nodes.host(), PetscMemTypeDevice(memory) && leaf < whole_group ? half_group : whole_group);
@@ -318,12 +325,12 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   const PetscReal *in = given.sum.in.data;
   PetscReal       *out = given.sum.out.data;
   const bool       on_device = PetscMemTypeDevice(memory);
-  if (source_sf_) {
+  if (source_exchange_) {
     PetscCall(in_.Allocate(memory, (size_t)sources_->points * reals));
-    PetscCall(ToRegion(source_sf_, memory, reals, in, in_.data));
+    PetscCall(source_exchange_->ToRegion(memory, reals, in, in_.data));
     in = in_.data;
   }
-  if (target_sf_) {
+  if (target_exchange_ || sample_sf_) {
     PetscCall(out_.Allocate(memory, (size_t)targets_->points * reals));
     out = out_.data;
   }
@@ -360,7 +367,8 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   }));
   PetscCall(targets_->Interpolate<false>(memory, reals, results_.data));
   PetscCall(for_each(memory, line_of(targets_->points), Reorder<true>{reals, target_order, results_.data, out}));
-  if (target_sf_) PetscCall(FromRegion(target_sf_, memory, reals, out, given.sum.out.data));
+  if (target_exchange_) PetscCall(target_exchange_->FromRegion(memory, reals, out, given.sum.out.data));
+  if (sample_sf_) PetscCall(FromRegion(sample_sf_, memory, reals, out, given.sum.out.data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -381,8 +389,9 @@ PetscErrorCode Direction::Destroy() {
   PetscCall(device_group_.Free());
   for (const ExpandedTree &side : {sources_, targets_})
     if (side) PetscCall(side->Destroy());
-  PetscCall(PetscSFDestroy(&source_sf_));
-  PetscCall(PetscSFDestroy(&target_sf_));
+  source_exchange_.reset();
+  target_exchange_.reset();
+  PetscCall(PetscSFDestroy(&sample_sf_));
   for (auto *buffer : {&weights_, &results_, &in_, &out_}) PetscCall(buffer->Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -156,7 +156,7 @@ PetscErrorCode BoxTree::Build(MPI_Comm comm, PetscMemType memory, const PointClo
   } else {
     const PetscInt limit = PetscMax(box, N_ / (8 * ranks_)); // points of a part that one rank has
     PetscCall(DealPoints(
-        comm, points,
+        comm, memory, points,
         [=](const Cluster &part) { return part.end - part.begin > limit ? ClusterTree::middle_of(part) : part.begin; },
         &dealt));
     cloud.n = (PetscInt)dealt.numbers.size();
