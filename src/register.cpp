@@ -73,6 +73,7 @@ PetscErrorCode ShellacInitializePackage(void) {
   PetscCall(PCRegister(PCASSEMBLED, shellac::PCCreate_Assembled));
   PetscCall(PCRegister(PCSTENCILMG, shellac::PCCreate_StencilMG));
   PetscCall(PCRegister(PCSTENCILFFT, shellac::PCCreate_StencilFFT));
+  PetscCall(PCRegister(PCSTENCIL, shellac::PCCreate_Stencil));
   PetscCall(PCRegister(PCKERNELSUM, shellac::PCCreate_KernelSum));
   PetscCall(KSPRegister(KSPFUSEDCG, shellac::KSPCreate_FusedCG));
   PetscCall(TSRegister(TSBURGERSFUSED, shellac::TSCreate_BurgersFused));

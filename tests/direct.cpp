@@ -428,3 +428,60 @@ TEST_CASE("stencilfft shows the way of each axis", "[direct]") {
   CHECK(shows("20 points: "));
   CHECK(shows("21 points: tridiagonal systems"));
 }
+
+TEST_CASE("the type stencil takes transforms where they serve, and multigrid elsewhere", "[direct]") {
+  Case c;
+  c.dim = 2;
+  c.axis[0] = rows(12, 40, 1);
+  c.axis[1] = rows(0, 33, 1);
+  Grid da;
+  REQUIRE(try_make_grid(c.lattice(), &da));
+  Matrix     A = captured(da, c.fill());
+  Vector     u = random_vector(da, 1), b = make_vector(da), x = make_vector(da);
+  Solver     ksp = make_solver(A, "-test_ksp_type gmres -test_ksp_rtol 1e-11 -test_pc_type stencil "
+                                      "-test_pc_stencilmg_smooths 2 -test_ksp_error_if_not_converged");
+  const auto takes = [&](const Fill &fill, const char *type, PetscInt most) { // solves, too
+    PC       pc;
+    PetscInt its;
+    OK(MatZeroEntries(A));
+    set_rows(da, A, fill, Way::stencil, INSERT_VALUES);
+    assemble(A);
+    Matrix aij = assembled(da, fill);
+    OK(MatMult(aij, u, b));
+    OK(KSPSolve(ksp, b, x));
+    OK(KSPGetIterationNumber(ksp, &its));
+    OK(KSPGetPC(ksp, &pc));
+    const std::string text = printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
+    INFO(text << its << " iterations");
+    CHECK(everywhere(text.find("type: stencil\n") != std::string::npos));
+    CHECK(everywhere(text.find(type) != std::string::npos));
+    CHECK(its <= most);
+    CHECK(relative_residual(aij, b, x) <= 1e-10);
+  };
+  const auto variable = [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+    PetscScalar k[5] = {}; // symmetric: of faces
+    const auto  at = [](PetscInt i, PetscInt j) { return PetscReal(1) + PetscReal((3 * i + 5 * j) % 7) / 7; };
+    k[0] = at(p[0], 2 * p[1]), k[1] = at(p[0] + 1, 2 * p[1]), k[2] = at(p[0], 2 * p[1] + 1), k[3] = at(p[0], 2 * p[1] - 1);
+    for (int n = 0; n < 4; n++) k[4] += k[n];
+    *block = arm[0] ? -k[arm[0] > 0] : arm[1] ? -k[arm[1] > 0 ? 2 : 3] : k[4] + PetscScalar(0.1);
+  };
+  takes(c.fill(), "stencilfft", 2);
+  takes(variable, "stencilmg", 25);
+  takes(c.fill(), "stencilfft", 2);
+  c.sigma = -3; // indefinite
+  takes(c.fill(), "stencilfft", 2);
+  c.sigma = 0;
+  c.axis[1].stretched = true;
+  takes(c.fill(), "tridiagonal", 2);
+
+  Case large; // eigenvectors of one axis would take longer
+  large.dim = 2;
+  large.axis[0] = rows(0, 600, 1), large.axis[1] = rows(0, 601, 1);
+  large.axis[0].stretched = large.axis[1].stretched = true;
+  da = Grid();
+  REQUIRE(try_make_grid(large.lattice(), &da));
+  A = captured(da, large.fill());
+  const std::string text = printed([&]() { OK(PCView(make_pc(A, "", PCSTENCIL), PETSC_VIEWER_STDOUT_WORLD)); });
+  INFO(text);
+  CHECK(everywhere(text.find("its eigenvectors") != std::string::npos));
+}

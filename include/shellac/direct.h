@@ -1,7 +1,7 @@
 #ifndef SHELLAC_DIRECT_H
 #define SHELLAC_DIRECT_H
 
-/* The preconditioner stencilfft. */
+/* The preconditioners stencilfft, and stencil, which takes it where it pays. */
 
 #include <petscpc.h>
 
@@ -50,6 +50,27 @@
 .seealso: `PCSTENCILMG`, `PCStencilFFTSetApproximate()`, `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `KSPPREONLY`
 M*/
 #define PCSTENCILFFT "stencilfft"
+
+/*MC
+   PCSTENCIL - "stencil": `PCSTENCILFFT` where the operator is separable and that takes less time, otherwise
+   `PCSTENCILMG`
+
+   Level: beginner
+
+   Notes:
+   Each set-up looks at the operator anew. Transforms are taken wherever they serve on the host and in three dimensions, and
+   on GPUs in two dimensions up to 4096^2 points on each; axes that need products with their eigenvectors have 512 points
+   at most. An indefinite operator takes them at any size. `PCView()` shows the choice, and why it is not the other.
+
+   The options and setters of both types apply, `-pc_stencilmg_...` and `-pc_stencilfft_...`. With
+   -pc_stencilfft_approximate, transforms serve every operator with one unknown a point.
+
+   Errors:
+   Those of the type that is taken.
+
+.seealso: `PCSTENCILFFT`, `PCSTENCILMG`
+M*/
+#define PCSTENCIL "stencil"
 
 /*@
    PCStencilFFTSetApproximate - lets `PCSTENCILFFT` invert an operator with mean coefficients, where the matrix is not a sum

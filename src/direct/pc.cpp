@@ -132,7 +132,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
 
 } // namespace
 
-PetscErrorCode set_up_stencilfft(PC pc) {
+PetscErrorCode try_stencilfft(PC pc, bool if_fast, std::string *why) {
   StencilFFT  *fft;
   StencilMat  *context;
   Mat          A, P;
@@ -144,7 +144,6 @@ PetscErrorCode set_up_stencilfft(PC pc) {
   PetscReal    regular = 0;
   PetscBool    device, constants = PETSC_FALSE;
   bool         ours, equal;
-  std::string  why;
   MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
@@ -161,26 +160,24 @@ PetscErrorCode set_up_stencilfft(PC pc) {
   PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
   PetscCall(MatGetNullSpace(P, &space));
   if (space) PetscCall(MatNullSpaceGetVecs(space, &constants, NULL, NULL));
-  PetscCall(MatStencilGetAxes(context, context->op.get(), constants, &fft->axes_memory, axes, &sigma, &equal, &why));
-  if (why.empty() && !equal) why = "has coefficients that are only nearly one sum over the axes";
-  fft->approximates = !why.empty() && fft->approximate;
+  PetscCall(MatStencilGetAxes(context, context->op.get(), constants, &fft->axes_memory, axes, &sigma, &equal, why));
+  if (why->empty() && !equal) *why = "has coefficients that are only nearly one sum over the axes";
+  fft->approximates = !why->empty() && fft->approximate;
   if (fft->approximates) {
-    why.clear();
-    PetscCall(MatStencilGetMeanAxes(context, axes, &sigma, &regular, &why));
+    why->clear();
+    PetscCall(MatStencilGetMeanAxes(context, axes, &sigma, &regular, why));
   }
   auto solve = std::make_unique<SeparableSolve>();
-  if (why.empty()) PetscCall(solve->Create(context->grid, axes, sigma, device, context->halo_way, &why));
-  if (fft->approximates && solve->singular()) { // no part of b may be lost: the matrix need not be singular
+  if (why->empty()) PetscCall(solve->Create(context->grid, axes, sigma, device, if_fast, context->halo_way, why));
+  if (fft->approximates && why->empty() && solve->singular()) { // no part of b may be lost: the matrix need not be singular
     solve = std::make_unique<SeparableSolve>();
     sigma += regular;
-    PetscCall(solve->Create(context->grid, axes, sigma, device, context->halo_way, &why));
+    PetscCall(solve->Create(context->grid, axes, sigma, device, if_fast, context->halo_way, why));
   }
-  PetscCheck(
-      why.empty(), comm, PETSC_ERR_SUP,
-      "-pc_type stencilfft inverts operators on a DMDA that are a sum over the axes, with coefficients that vary "
-      "along their own axis only; this matrix of type %s %s; use -pc_type stencilmg%s",
-      type, why.c_str(),
-      fft->approximate ? "" : ", or -pc_stencilfft_approximate for the inverse of one with mean coefficients");
+  if (!why->empty()) {
+    PetscCall(PetscLogEventEnd(direct_setup_event, pc, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCheck(
       !solve->singular() || sigma == (PetscScalar)0 || space, comm, PETSC_ERR_MAT_LU_ZRPVT,
       "-pc_type stencilfft: this matrix of type %s is singular, the shift cancels an eigenvalue; change the shift, "
@@ -193,11 +190,30 @@ PetscErrorCode set_up_stencilfft(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCCreate_StencilFFT(PC pc) {
+PetscErrorCode set_up_stencilfft(PC pc) {
+  StencilFFT *fft;
+  Mat         A, P;
+  MatType     type;
+  std::string why;
+
+  PetscFunctionBegin;
+  PetscCall(try_stencilfft(pc, false, &why));
+  PetscCall(get_context(pc, &fft));
+  PetscCall(get_matrices(pc, &A, &P));
+  PetscCall(MatGetType(P, &type));
+  PetscCheck(
+      why.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "-pc_type stencilfft inverts operators on a DMDA that are a sum over the axes, with coefficients that vary "
+      "along their own axis only; this matrix of type %s %s; use -pc_type stencilmg%s",
+      type, why.c_str(),
+      fft->approximate ? "" : ", or -pc_stencilfft_approximate for the inverse of one with mean coefficients");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode use_stencilfft(PC pc) {
   StencilFFT *fft;
 
   PetscFunctionBegin;
-  PetscCall(PCSetType(pc, PCSHELL));
   PetscCall(query_context((PetscObject)pc, context_name, &fft));
   if (!fft) { // a PC that becomes another type and this again keeps it
     fft = new StencilFFT;
@@ -211,6 +227,13 @@ PetscErrorCode PCCreate_StencilFFT(PC pc) {
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCPreSolveChangeRHS_C", NULL)); // it leaves b as it is
   PetscCall(PCShellSetView(pc, view));
   PetscCall(PCShellSetDestroy(pc, destroy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_StencilFFT(PC pc) {
+  PetscFunctionBegin;
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(use_stencilfft(pc));
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCSTENCILFFT));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,7 +18,7 @@ PetscErrorCode set_fft_from_options(PetscObject object, OptionItems PetscOptions
   PetscBool   is_ours, approximate = fft->approximate;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare(object, PCSTENCILFFT, &is_ours));
+  PetscCall(PetscObjectTypeCompareAny(object, &is_ours, PCSTENCILFFT, PCSTENCIL, ""));
   if (!is_ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckOptionsAgree(PetscOptionsObject, "-pc_stencilfft_"));
   PetscOptionsHeadBegin(PetscOptionsObject, "Options of exact inverses by transforms");
@@ -39,7 +39,7 @@ PetscErrorCode PCStencilFFTSetApproximate(PC pc, PetscBool approximate) {
 
   PetscFunctionBegin;
   PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the preconditioner is null; create it first");
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSTENCILFFT, &ours));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &ours, PCSTENCILFFT, PCSTENCIL, ""));
   if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)pc), "PCStencilFFTSetApproximate()", 1, &value));
   PetscCall(get_context(pc, &fft));

@@ -11,6 +11,9 @@ namespace {
 
 constexpr PetscInt64 least_systems = 32768; // on a GPU, which has a thread for each
 constexpr PetscInt   most_dense = 8192;     // points of an axis whose eigenvectors are computed
+// where multigrid takes longer: points of such an axis, and of two dimensions on a GPU
+constexpr PetscInt   most_dense_if_fast = 512;
+constexpr PetscInt64 most_in_plane = (PetscInt64)4096 * 4096;
 
 struct CopyValues {
   const PetscScalar *from; // null: zeros
@@ -21,7 +24,7 @@ struct CopyValues {
 } // namespace
 
 // Elimination takes the axis that costs most otherwise, if no pivot can vanish.
-void SeparableSolve::Choose(bool device, std::string *why) {
+void SeparableSolve::Choose(bool device, bool *is_definite, std::string *why) {
   const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
   PetscReal          sign = 0, lowest = 0, largest = PetscAbsScalar(sigma_);
   int                eliminated = -1;
@@ -36,6 +39,7 @@ void SeparableSolve::Choose(bool device, std::string *why) {
   }
   lowest += sign * PetscRealPart(sigma_);
   const bool definite = sigma_ == (PetscScalar)0 || lowest > 8 * PETSC_MACHINE_EPSILON * largest;
+  *is_definite = definite;
   for (int a = 0; a < 3; a++) {
     const std::vector<PetscReal> &edge = axes_[a].axis.edge;
     const bool whole = axes_[a].n > 1 && std::count(edge.begin() + 1, edge.end() - 1, PetscReal(0)) == 0;
@@ -57,6 +61,17 @@ void SeparableSolve::Choose(bool device, std::string *why) {
     else if (!(*ends.second <= 1e8 * *ends.first))
       *why = "has rows with weights of a wide range along an axis that needs its eigenvectors, as of strong convection";
   }
+}
+
+// With multigrid to 1e-8; measured by `shellac_bench_direct`.
+void SeparableSolve::Compare(bool device, std::string *why) const {
+  const bool       plane = axes_[0].n < 2 || axes_[1].n < 2 || axes_[2].n < 2;
+  PetscMPIInt      ranks;
+  (void)!MPI_Comm_size(comm_, &ranks);
+  for (const AxisModes &axis : axes_)
+    if (axis.way == Way::dense && axis.n > most_dense_if_fast)
+      *why = "has an axis of " + std::to_string(axis.n) + " points that would need its eigenvectors";
+  if (device && plane && inside_.points() > most_in_plane * ranks) *why = "is of a large plane grid on GPUs";
 }
 
 PetscErrorCode SeparableSolve::MakeParts(const Grid &grid, HaloWay way) {
@@ -136,9 +151,10 @@ bool SeparableSolve::FindZeros() {
   return false;
 }
 
-PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device, HaloWay way,
-                                      std::string *why) {
+PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device, bool if_fast,
+                                      HaloWay way, std::string *why) {
   PetscReal strength = PetscAbsScalar(sigma);
+  bool      definite;
   int       zeros;
 
   PetscFunctionBegin;
@@ -153,7 +169,8 @@ PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], Pets
     owned_.lo[a] = grid.start[a], owned_.hi[a] = grid.start[a] + grid.size[a];
   }
   if (!inside_.points()) PetscFunctionReturn(PETSC_SUCCESS); // all rows are the identity's
-  Choose(device, why);
+  Choose(device, &definite, why);
+  if (if_fast && definite && why->empty()) Compare(device, why);
   if (!why->empty()) PetscFunctionReturn(PETSC_SUCCESS);
   std::vector<PetscReal> &values = values_.change(), &rows = rows_.change();
   values.clear(), rows.clear();

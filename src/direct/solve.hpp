@@ -14,8 +14,8 @@ namespace shellac {
 class SeparableSolve {
 public:
   // Collective. device: the vectors are on GPUs, between which values go that way. *why: what the operator is or has that
-  // prevents it.
-  PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device, HaloWay way,
+  // prevents it, or, if it is wanted only then, makes it slower than multigrid.
+  PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device, bool if_fast, HaloWay way,
                         std::string *why);
   // x = the inverse times b; zero at points that are fixed.
   PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x);
@@ -28,7 +28,8 @@ public:
   bool             has_fixed() const { return has_fixed_; }
 
 private:
-  void           Choose(bool device, std::string *why);
+  void           Choose(bool device, bool *definite, std::string *why);
+  void           Compare(bool device, std::string *why) const;
   PetscErrorCode MakeParts(const Grid &grid, HaloWay way);
   bool           FindZeros();
   Lines          LinesOf(const Box &part, int a) const;

@@ -24,6 +24,9 @@ struct StencilFFT {
 
 PetscErrorCode get_context(PC pc, StencilFFT **context);
 PetscErrorCode set_up_stencilfft(PC pc);
+// The same where it serves; *why: what prevents it, then nothing is made. if_fast: only where multigrid takes longer.
+PetscErrorCode try_stencilfft(PC pc, bool if_fast, std::string *why);
+PetscErrorCode use_stencilfft(PC pc); // a shell gets its operations
 PetscErrorCode set_fft_from_options(PetscObject object, OptionItems PetscOptionsObject, void *context);
 
 } // namespace shellac

@@ -457,11 +457,14 @@ static PetscErrorCode get_cycles(PC pc, PetscInt64 *number) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCCreate_StencilMG(PC pc) {
+PetscErrorCode forget_stencilmg(PC pc) {
+  return destroy(pc);
+}
+
+PetscErrorCode use_stencilmg(PC pc) {
   StencilMG *mg;
 
   PetscFunctionBegin;
-  PetscCall(PCSetType(pc, PCSHELL));
   PetscCall(query_context((PetscObject)pc, context_name, &mg));
   if (!mg) { // a PC that becomes another type and this again keeps it
     mg = new StencilMG;
@@ -478,6 +481,13 @@ PetscErrorCode PCCreate_StencilMG(PC pc) {
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "ShellacCycles_C", get_cycles));
   PetscCall(PCShellSetView(pc, view));
   PetscCall(PCShellSetDestroy(pc, destroy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_StencilMG(PC pc) {
+  PetscFunctionBegin;
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(use_stencilmg(pc));
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCSTENCILMG));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 // The settings of stencilmg: options, and functions in C that set the same.
 
+#include <shellac/direct.h>
 #include <shellac/multigrid.h>
 
 #include "multigrid/options.hpp"
@@ -54,7 +55,7 @@ template <class Member> PetscErrorCode set_from_c(PC pc, const Setting &of, Pets
 
   PetscFunctionBegin;
   PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the preconditioner is null; create it first");
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSTENCILMG, &ours));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &ours, PCSTENCILMG, PCSTENCIL, ""));
   if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(get_context(pc, &mg));
   PetscCall(set((PetscObject)pc, mg, of, value, member(mg)));
@@ -68,7 +69,7 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
   PetscBool  is_ours;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare(object, PCSTENCILMG, &is_ours));
+  PetscCall(PetscObjectTypeCompareAny(object, &is_ours, PCSTENCILMG, PCSTENCIL, ""));
   if (!is_ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckOptionsAgree(PetscOptionsObject, "-pc_stencilmg_"));
   PetscOptionsHeadBegin(PetscOptionsObject, "Stencil multigrid options");

@@ -49,6 +49,8 @@ PetscErrorCode get_context(PC pc, StencilMG **mg);
 // An application's cycle, after a set-up; row: see Multigrid::Apply().
 PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x, InRow row = {});
 PetscErrorCode set_up_stencilmg(PC pc);
+PetscErrorCode use_stencilmg(PC pc);    // a shell gets its operations
+PetscErrorCode forget_stencilmg(PC pc); // frees what set-up has made
 PetscErrorCode check_single(PC pc, StencilMG *mg, KSP ksp, Vec b,
                             Vec x);                              // an error where single precision cannot solve
 PetscErrorCode fail_application(Vec x);                          // after a set-up that has failed
