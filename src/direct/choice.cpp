@@ -16,7 +16,6 @@ static PetscErrorCode set_up(PC pc) {
   if (why.empty()) {
     PetscCall(forget_stencilmg(pc));
     PetscCall(use_stencilfft(pc));
-    PetscCall(PCShellSetApplyTranspose(pc, NULL));
     PetscCall(PCShellSetApplyRichardson(pc, NULL));
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "ShellacCycles_C", NULL));
     PetscCall(PCShellSetName(pc, "stencilfft, an exact inverse by transforms, matrix-free"));

@@ -28,6 +28,7 @@ PetscErrorCode reset(StencilFFT *fft) {
   PetscFunctionBegin;
   fft->solve.reset();
   PetscCall(VecDestroy(&fft->fixed));
+  PetscCall(VecDestroy(&fft->masses));
   for (Vec &v : fft->work) PetscCall(VecDestroy(&v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -80,22 +81,59 @@ PetscErrorCode solve(StencilFFT *fft, Vec b, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode apply(PC pc, Vec b, Vec x) {
-  StencilFFT *fft;
-  Mat         A, P;
+PetscErrorCode begin(PC pc, Mat *P, StencilFFT **fft) {
+  Mat A;
 
   PetscFunctionBegin;
-  PetscCall(get_ready(pc, &fft));
+  PetscCall(get_ready(pc, fft));
+  PetscCall(get_matrices(pc, &A, P));
+  for (Vec &v : (*fft)->work)
+    if (!v) PetscCall(MatCreateVecs(*P, NULL, &v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode apply(PC pc, Vec b, Vec x) {
+  StencilFFT *fft;
+  Mat         P;
+
+  PetscFunctionBegin;
+  PetscCall(begin(pc, &P, &fft));
   PetscCall(PetscLogEventBegin(direct_apply_event, pc, b, x, 0));
   if (!fft->fixed) {
     PetscCall(solve(fft, b, x));
   } else { // identity rows first, the rest for the residual
-    PetscCall(get_matrices(pc, &A, &P));
-    for (Vec &v : fft->work)
-      if (!v) PetscCall(MatCreateVecs(P, NULL, &v));
     PetscCall(VecPointwiseMult(x, b, fft->fixed));
     PetscCall(MatResidual(P, b, x, fft->work[0]));
     PetscCall(solve(fft, fft->work[0], fft->work[1]));
+    PetscCall(VecAXPY(x, 1, fft->work[1]));
+  }
+  PetscCall(PetscLogEventEnd(direct_apply_event, pc, b, x, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// With weights M the matrix is M^-1 K + sigma, K symmetric: the inverse of its transpose is M A^-1 M^-1.
+PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
+  StencilFFT *fft;
+  Mat         P;
+
+  PetscFunctionBegin;
+  PetscCall(begin(pc, &P, &fft));
+  PetscCall(PetscLogEventBegin(direct_apply_event, pc, b, x, 0));
+  if (!fft->masses) {
+    Arrays       arrays;
+    PetscScalar *masses;
+    PetscCall(VecDuplicate(fft->work[0], &fft->masses));
+    PetscCall(arrays.Write(fft->masses, &masses));
+    PetscCall(fft->solve->GetMasses(arrays.memory(), masses));
+    PetscCall(arrays.Restore());
+  }
+  PetscCall(VecPointwiseDivide(fft->work[0], b, fft->masses));
+  PetscCall(solve(fft, fft->work[0], x));
+  PetscCall(VecPointwiseMult(x, x, fft->masses));
+  if (fft->fixed) { // points with identity rows last
+    PetscCall(MatMultTranspose(P, x, fft->work[0]));
+    PetscCall(VecAYPX(fft->work[0], -1, b));
+    PetscCall(VecPointwiseMult(fft->work[1], fft->work[0], fft->fixed));
     PetscCall(VecAXPY(x, 1, fft->work[1]));
   }
   PetscCall(PetscLogEventEnd(direct_apply_event, pc, b, x, 0));
@@ -223,6 +261,7 @@ PetscErrorCode use_stencilfft(PC pc) {
   PetscCall(PCShellSetName(pc, "exact inverse by transforms, matrix-free"));
   PetscCall(PCShellSetSetUp(pc, set_up_stencilfft));
   PetscCall(PCShellSetApply(pc, apply));
+  PetscCall(PCShellSetApplyTranspose(pc, apply_transpose));
   PetscCall(PCShellSetPreSolve(pc, pre_solve));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCPreSolveChangeRHS_C", NULL)); // it leaves b as it is
   PetscCall(PCShellSetView(pc, view));

@@ -21,6 +21,21 @@ struct CopyValues {
   SHELLAC_HD void    operator()(PetscInt i, PetscInt, PetscInt) const { to[i] = from ? from[i] : (PetscScalar)0; }
 };
 
+struct SetMasses {
+  Box              owned, inside;
+  const PetscReal *of[3];
+  PetscScalar     *to;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    PetscReal      mass = 1;
+    bool           is_inside = true;
+    for (int a = 0; a < 3; a++) is_inside = is_inside && p[a] >= inside.lo[a] && p[a] < inside.hi[a];
+    for (int a = 0; a < 3 && is_inside; a++) mass *= of[a][p[a] - inside.lo[a]];
+    to[owned.index(p)] = mass;
+  }
+};
+
 } // namespace
 
 // Elimination takes the axis that costs most otherwise, if no pivot can vanish.
@@ -327,6 +342,20 @@ PetscErrorCode SeparableSolve::InModes(PetscMemType memory, const Box &part, Pet
     PetscCall(for_each_run(memory, points, eliminate));
   }
   PetscCall(PetscLogEventEnd(direct_modes_event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SeparableSolve::GetMasses(PetscMemType memory, PetscScalar *masses) const {
+  Mirror<PetscReal> of_axes;
+  const PetscReal  *of;
+  SetMasses         set = {owned_, inside_, {}, masses};
+
+  PetscFunctionBegin;
+  for (const AxisModes &axis : axes_)
+    of_axes.change().insert(of_axes.change().end(), axis.axis.mass.begin(), axis.axis.mass.end());
+  PetscCall(of_axes.Get(memory, &of));
+  for (int a = 0; a < 3; of += axes_[a++].n) set.of[a] = of;
+  PetscCall(for_each_of_box(memory, owned_, set));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

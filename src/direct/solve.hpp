@@ -19,6 +19,8 @@ public:
                         std::string *why);
   // x = the inverse times b; zero at points that are fixed.
   PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x);
+  // The weights of rows, whose products with the operator are symmetric; ones at points that are fixed.
+  PetscErrorCode GetMasses(PetscMemType memory, PetscScalar *masses) const;
 
   const AxisModes &axis(int a) const { return axes_[a]; }
   bool             singular() const { return singular_; } // an eigenvalue is zero

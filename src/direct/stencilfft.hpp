@@ -17,6 +17,7 @@ struct StencilFFT {
   AxesMemory                      axes_memory;
   MatVersion                      made_of;
   Vec  fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
+  Vec                             masses = NULL; // of rows; made for the first transposed application
   Vec  work[2] = {NULL, NULL};
   bool approximates = false; // the matrix is not the sum over axes
   bool stale = false;        // a setting has changed since
