@@ -179,6 +179,11 @@ class Operators(unittest.TestCase):
             self.assertTrue(np.shares_memory(shellac.asarray(self.x, other), values))
         shellac.asarray(self.x)[:] += 1
         self.assertAlmostEqual(self.x.sum(), before + 9 * 12)
+        del values
+        self.x.norm()  # which PETSc keeps
+        values = shellac.asarray(self.x)
+        values[:] = 2
+        self.assertAlmostEqual(self.x.norm(), 2 * np.sqrt(9 * 12))
 
     def test_arrays_on_a_gpu(self):
         v = type("OnGpu", (PETSc.Vec,), {"__dlpack_device__": lambda v: (2, 0)})().createSeq(3)

@@ -50,7 +50,9 @@ def asarray(v, module=None):
         if on_gpu:
             raise TypeError("shellac.asarray(): v is on a GPU, where NumPy has no arrays; v.getArray() copies "
                             "it to the host")
-        return v.getArray()
+        values = v.getArray()
+        v.stateIncrease()  # else PETSc learns of changes, for a norm that it keeps, only when the array is gone
+        return values
     try:
         return module.from_dlpack(v)
     except Exception as problem:
