@@ -32,7 +32,7 @@ struct PairRoom {
   Scratch<uint32_t>      sums;
 };
 
-constexpr PetscInt64 most_cluster_pairs = sizeof(PetscInt) == 4 ? PETSC_MAX_INT : UINT32_MAX; // that are counted
+constexpr PetscInt64 most_cluster_pairs = sizeof(PetscInt) == 4 ? (PetscInt64)PETSC_MAX_INT : UINT32_MAX; // that are counted
 
 // The lists of what is near (0) and what is far (1), from the tree of some rank's sources, made in `memory`. Adds the pairs
 // of points of each kind to `pairs`. *most: the pairs of clusters that it looked at together; where they are more than are
