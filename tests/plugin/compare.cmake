@@ -28,7 +28,8 @@ endforeach()
 file(CREATE_LINK ${library} ${folder}/libpetscshellac.so SYMBOLIC)
 run_program("type helmholtz" -dll_append ${folder}/libpetscshellac.so -dm_mat_type helmholtz -mat_helmholtz_shift 4)
 
-# Another copy: one error, which names both; none where the program is linked with its own, as PETSc may load the other
+# Another copy: one error, which names both; none where the program is linked with its own, as PETSc may load the other,
+# unless PETSc has loaded that by its link when it gets to the other
 configure_file(${library} ${folder}/copy/libshellac.so COPYONLY)
 set(ENV{ASAN_OPTIONS} "$ENV{ASAN_OPTIONS}:detect_odr_violation=0")
 execute_process(COMMAND ${run} -dll_append ${library},${folder}/copy/libshellac.so RESULT_VARIABLE result
@@ -36,12 +37,14 @@ execute_process(COMMAND ${run} -dll_append ${library},${folder}/copy/libshellac.
 string(REGEX MATCHALL "--- Error Message" messages "${output}")
 list(LENGTH messages count)
 if(NOT result OR NOT count EQUAL 1 OR
-   NOT output MATCHES "copy of Shellac already, ${library}, .*${folder}/copy/libshellac.so")
+   NOT output MATCHES "already, (${library}|[^,]*/libpetscshellac[.]so), .*${folder}/copy/libshellac.so")
   message(FATAL_ERROR "two copies should get one error that names both: ${result}, ${output}")
 endif()
 separate_arguments(linked)
-execute_process(COMMAND ${linked} -dll_append ${folder}/copy/libshellac.so RESULT_VARIABLE result OUTPUT_VARIABLE output
-  ERROR_VARIABLE output)
+if(NOT output MATCHES "already, [^,]*/libpetscshellac[.]so")
+  list(APPEND linked -dll_append ${folder}/copy/libshellac.so)
+endif()
+execute_process(COMMAND ${linked} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(result)
   message(FATAL_ERROR "a program that is linked with its own copy ended with ${result}: ${output}")
 endif()
