@@ -46,6 +46,7 @@ solve_in_c() {
 solve_in_python() {
   program python "$tree/src/python/README.md" > "$folder/poisson.py"
   solve python3 "$folder/poisson.py"
+  python3 -c 'import shellac; print("shellac", shellac.__version__, shellac.library_path())'
 }
 environment() {
   python3 -m venv "$@" "$folder/venv"
@@ -74,7 +75,7 @@ try_petsc() {
   solve_in_c "$folder/cpu/lib/pkgconfig"
   # a program of PETSc's knows the types without an option
   make -C src/ksp/ksp/tutorials PETSC_DIR="$folder" PETSC_ARCH=cpu ex45 > /dev/null
-  mpiexec -n 2 src/ksp/ksp/tutorials/ex45 -dm_mat_type stencil -pc_type stencilmg
+  mpiexec -n 2 src/ksp/ksp/tutorials/ex45 -dm_mat_type stencil -pc_type stencilmg -ksp_converged_reason
   mpiexec -n 2 cpu/bin/equation -equation "$tree/examples/equations/poisson.h" -picture none
 }
 try_pip() {
@@ -85,9 +86,9 @@ try_pip() {
   solve_in_python
 }
 try_pypi() {
-  # Debian's mpifort, which PETSc takes, needs gfortran
-  install g++ gfortran make cmake libopenmpi-dev openmpi-bin liblapack-dev libblas-dev python3-dev python3-venv
+  install g++ make cmake libopenmpi-dev openmpi-bin liblapack-dev libblas-dev python3-dev python3-venv
   environment
+  export PETSC_CONFIGURE_OPTIONS="--with-fc=0 --with-make-np=$CMAKE_BUILD_PARALLEL_LEVEL --with-make-load=1000"
   python3 -m pip install --quiet "petsc==$version" # petsc4py would build one for itself, and another to be installed
   python3 -m pip install --quiet "petsc4py==$version"
   PETSC_DIR=$(python3 -c "import petsc; print(petsc.get_petsc_dir())")
