@@ -59,8 +59,9 @@ M*/
 
    Notes:
    Each set-up looks at the operator anew. Transforms are taken wherever they serve on the host and in three dimensions, and
-   on GPUs in two dimensions up to 4096^2 points on each; axes that need products with their eigenvectors have 512 points
-   at most. An indefinite operator takes them at any size. `PCView()` shows the choice, and why it is not the other.
+   on GPUs in two dimensions up to 4096^2 points on each, or more if axes are periodic or have n points between zeros with
+   n + 1 a multiple of 4; axes that need products with their eigenvectors have 512 points at most. An indefinite operator
+   takes them at any size. `PCView()` shows the choice, and why it is not the other.
 
    The options and setters of both types apply, `-pc_stencilmg_...` and `-pc_stencilfft_...`. With
    -pc_stencilfft_approximate, transforms serve every operator with one unknown a point.

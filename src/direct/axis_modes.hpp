@@ -20,6 +20,9 @@ struct FourierAxis {
   PetscInt length = 0;                    // of the transform: the period, or half of it where one side is odd
   bool     half() const { return !periodic && odd[0] != odd[1]; }  // frequencies are k + 1/2
   PetscInt first() const { return !periodic && odd[0] && odd[1]; } // the lowest k
+  bool     is_split() const { // between zeros, with a number of spacings that 4 divides: see SplitSines
+    return first() && n > 3 && length == 2 * (n + 1) && length % 8 == 0;
+  }
   void     set_length() { length = periodic ? n : 2 * (n - 1) + twice[0] + twice[1]; }
   // sin² of half the mode's frequency
   PetscReal sine2(PetscInt mode) const {

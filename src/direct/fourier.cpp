@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "direct/split_sines.hpp"
+
 #if defined(SHELLAC_HAS_FFTW) && defined(PETSC_USE_REAL_DOUBLE)
 #define SHELLAC_FFTW 1
 #include <fftw3.h>
@@ -34,32 +36,58 @@ Complex turned(PetscReal fraction) { // e^{2 pi i fraction}
 // One value of a step for all lines. Complex lines lie side by side where those of the array do, so that threads beside
 // each other read and write so; otherwise one after the other.
 struct Step {
-  FourierSteps steps;
-  Lines        lines;
-  bool         back;
-  PetscScalar *array;
-  Complex     *z;
-  size_t       along, across; // strides of z
+  FourierSteps       steps;
+  Lines              lines;
+  bool               back;
+  const PetscScalar *from;
+  PetscScalar       *to;
+  Complex           *z;
+  bool               beside;
+  PetscInt           pairs;
+
+  SHELLAC_HD size_t along() const { return beside ? (size_t)pairs : 1; } // strides of z
+  SHELLAC_HD size_t across() const { return beside ? 1 : (size_t)steps.length; }
 
   SHELLAC_HD void before(PetscInt m, PetscInt pair) const {
-    const LinePair x = line_pair(lines, array, (size_t)pair);
-    z[(size_t)pair * across + (size_t)m * along] = back ? steps.coefficient(x, m) : steps.continued(x, m);
+    const LinePair x = line_pair(lines, const_cast<PetscScalar *>(from), (size_t)pair);
+    z[(size_t)pair * across() + (size_t)m * along()] = back ? steps.coefficient(x, m) : steps.continued(x, m);
   }
   SHELLAC_HD void after(PetscInt j, PetscInt pair) const {
-    const Coefficients of = {z + (size_t)pair * across, along};
-    line_pair(lines, array, (size_t)pair).set(j, back ? steps.value(of, j) : steps.mode(of, j));
+    const Coefficients of = {z + (size_t)pair * across(), along()};
+    line_pair(lines, to, (size_t)pair).set(j, back ? steps.value(of, j) : steps.mode(of, j));
   }
 };
-template <bool is_after> struct RunStep {
+template <bool is_after, class Step> struct RunStep {
   Step            step;
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
-    const PetscInt m = step.across == 1 ? j : i, pair = step.across == 1 ? i : j;
+    const PetscInt m = step.beside ? j : i, pair = step.beside ? i : j;
     if (is_after)
       step.after(m, pair);
     else
       step.before(m, pair);
   }
 };
+template <bool is_after, class Step> PetscErrorCode run_step(const Step &step, PetscInt points) {
+  const Box box = {{0, 0, 0}, {step.beside ? step.pairs : points, step.beside ? points : step.pairs, 1}};
+  PetscFunctionBegin;
+  PetscCall(for_each_of_box(PETSC_MEMTYPE_DEVICE, box, RunStep<is_after, Step>{step}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// In place, of `count` arrays of length n, whose numbers of one place are beside each other, or which are one after another.
+cufftResult plan_many(PetscInt length, PetscInt count, bool beside, int *plan) {
+  int               n = (int)length, along = beside ? (int)count : 1, across = beside ? 1 : n;
+  cufftHandle       handle = 0;
+  const cufftResult result = cufftPlanMany(&handle, 1, &n, &n, along, across, &n, along, across, CUFFT_Z2Z, (int)count);
+  *plan = (int)handle;
+  return result;
+}
+cufftResult execute(int plan, Complex *z, bool back, cudaStream_t stream) {
+  auto *const       at = reinterpret_cast<cufftDoubleComplex *>(z);
+  const cufftResult result = cufftSetStream((cufftHandle)plan, stream);
+  return result == CUFFT_SUCCESS ? cufftExecZ2Z((cufftHandle)plan, at, at, back ? CUFFT_INVERSE : CUFFT_FORWARD)
+                                 : result;
+}
 #endif
 
 } // namespace
@@ -77,6 +105,7 @@ const char *FourierTransform::libraries() {
 PetscErrorCode FourierTransform::Create(const FourierAxis &axis) {
   PetscFunctionBegin;
   PetscCall(Destroy());
+  is_split_ = axis.is_split();
   steps_.n = axis.n;
   steps_.length = axis.length;
   steps_.periodic = axis.periodic;
@@ -103,14 +132,16 @@ PetscErrorCode FourierTransform::Destroy() {
   }
 #endif
 #if SHELLAC_CUDA
-  if (planned_lines_.n) (void)cufftDestroy((cufftHandle)gpu_plan_);
+  for (int number = 0; number < (is_split_ ? 2 : 1); number++)
+    if (planned_lines_.n) (void)cufftDestroy((cufftHandle)gpu_plans_[number]);
 #endif
   planned_lines_ = {0, 0, 0};
   planned_ = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FourierTransform::OnHost(bool back, const Lines &lines, PetscScalar *array, Scratch<Complex> *work) {
+PetscErrorCode FourierTransform::OnHost(bool back, const Lines &lines, const PetscScalar *from, PetscScalar *to,
+                                        Scratch<Complex> *work) {
   PetscFunctionBegin;
 #if SHELLAC_FFTW
   const FourierSteps steps = steps_;
@@ -130,8 +161,11 @@ PetscErrorCode FourierTransform::OnHost(bool back, const Lines &lines, PetscScal
   }
   for (size_t begin = 0; begin < pairs; begin += pairs_at_once) {
     const size_t count = PetscMin(pairs_at_once, pairs - begin);
-    LinePair     x[pairs_at_once];
-    for (size_t p = 0; p < count; p++) x[p] = line_pair(lines, array, begin + p);
+    LinePair     x[pairs_at_once], y[pairs_at_once];
+    for (size_t p = 0; p < count; p++) {
+      x[p] = line_pair(lines, const_cast<PetscScalar *>(from), begin + p);
+      y[p] = line_pair(lines, to, begin + p);
+    }
     for (PetscInt m = 0; m < steps.length; m++)
       for (size_t p = 0; p < count; p++)
         z[p * length + (size_t)m] = back ? steps.coefficient(x[p], m) : steps.continued(x[p], m);
@@ -139,56 +173,74 @@ PetscErrorCode FourierTransform::OnHost(bool back, const Lines &lines, PetscScal
     for (PetscInt j = 0; j < steps.n; j++)
       for (size_t p = 0; p < count; p++) {
         const Complex *of = z + p * length;
-        x[p].set(j, back ? steps.value(of, j) : steps.mode(of, j));
+        y[p].set(j, back ? steps.value(of, j) : steps.mode(of, j));
       }
   }
 #else
-  (void)back, (void)lines, (void)array, (void)work;
+  (void)back, (void)lines, (void)from, (void)to, (void)work;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FourierTransform::OnGPU(bool back, const Lines &lines, PetscScalar *array, Scratch<Complex> *work) {
+PetscErrorCode FourierTransform::Plan(const Lines &lines) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  const bool     beside = lines.inner > 1;
+  const PetscInt pairs = (PetscInt)((lines.count() + lines_in_pair - 1) / lines_in_pair), length = steps_.length;
+  if (planned_lines_.inner == lines.inner && planned_lines_.outer == lines.outer) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Destroy());
+  if (is_split_) {
+    SHELLAC_CUFFT(plan_many(length / 4, 2 * pairs, beside, &gpu_plans_[0]));
+    SHELLAC_CUFFT(plan_many(length / 8, pairs, beside, &gpu_plans_[1]));
+  } else
+    SHELLAC_CUFFT(plan_many(length, pairs, beside, &gpu_plans_[0]));
+  planned_lines_ = lines;
+#else
+  (void)lines;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FourierTransform::OnGPU(bool back, const Lines &lines, const PetscScalar *from, PetscScalar *to,
+                                       Scratch<Complex> *work) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   const PetscMemType memory = PETSC_MEMTYPE_DEVICE;
-  const PetscInt     length = steps_.length, pairs = (PetscInt)((lines.count() + lines_in_pair - 1) / lines_in_pair);
+  const PetscInt     pairs = (PetscInt)((lines.count() + lines_in_pair - 1) / lines_in_pair);
   const bool         beside = lines.inner > 1;
-  int                n = (int)length, along = beside ? (int)pairs : 1, across = beside ? 1 : n;
   cudaStream_t       stream;
 
-  PetscCall(work->Grow((size_t)pairs * (size_t)length, memory));
-  if (planned_lines_.inner != lines.inner || planned_lines_.outer != lines.outer) {
-    cufftHandle plan;
-    PetscCall(Destroy());
-    SHELLAC_CUFFT(cufftPlanMany(&plan, 1, &n, &n, along, across, &n, along, across, CUFFT_Z2Z, (int)pairs));
-    gpu_plan_ = (int)plan;
-    planned_lines_ = lines;
-  }
+  PetscCall(Plan(lines));
   PetscCall(current_stream(&stream));
-  SHELLAC_CUFFT(cufftSetStream((cufftHandle)gpu_plan_, stream));
-  const Step step = {steps_, lines, back, array, work->at(memory), (size_t)along, (size_t)across};
-  const auto box = [&](PetscInt points) {
-    return Box{{0, 0, 0}, {beside ? pairs : points, beside ? points : pairs, 1}};
-  };
-  PetscCall(for_each_of_box(memory, box(length), RunStep<false>{step}));
-  cufftDoubleComplex *const at = reinterpret_cast<cufftDoubleComplex *>(step.z);
-  SHELLAC_CUFFT(cufftExecZ2Z((cufftHandle)gpu_plan_, at, at, back ? CUFFT_INVERSE : CUFFT_FORWARD));
-  PetscCall(for_each_of_box(memory, box(steps_.n), RunStep<true>{step}));
+  if (is_split_) { // which is its own inverse
+    SplitSines step = {steps_.length / 4, beside, pairs, steps_.turns, lines, from, to, nullptr};
+    PetscCall(work->Grow(step.size(), memory));
+    step.z = work->at(memory);
+    PetscCall(run_step<false>(step, SplitSines::groups(step.half)));
+    SHELLAC_CUFFT(execute(gpu_plans_[0], step.z, true, stream));
+    SHELLAC_CUFFT(execute(gpu_plans_[1], step.z + step.begin_of_short(), true, stream));
+    PetscCall(run_step<true>(step, steps_.n));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(work->Grow((size_t)pairs * (size_t)steps_.length, memory));
+  const Step step = {steps_, lines, back, from, to, work->at(memory), beside, pairs};
+  PetscCall(run_step<false>(step, steps_.length));
+  SHELLAC_CUFFT(execute(gpu_plans_[0], step.z, back, stream));
+  PetscCall(run_step<true>(step, steps_.n));
 #else
-  (void)back, (void)lines, (void)array, (void)work;
+  (void)back, (void)lines, (void)from, (void)to, (void)work;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FourierTransform::Apply(PetscMemType memory, bool back, const Lines &lines, PetscScalar *array,
-                                       Scratch<Complex> *work) {
+PetscErrorCode FourierTransform::Apply(PetscMemType memory, bool back, const Lines &lines, const PetscScalar *from,
+                                       PetscScalar *to, Scratch<Complex> *work) {
   PetscFunctionBegin;
   PetscCheck(exists(memory), PETSC_COMM_SELF, PETSC_ERR_SUP, "this build has no Fourier transforms for such vectors");
   PetscCall(tables_.Get(memory, &steps_.turns));
   steps_.phase = steps_.turns + steps_.length;
   if (!lines.count()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMemTypeHost(memory) ? OnHost(back, lines, array, work) : OnGPU(back, lines, array, work));
+  PetscCall(PetscMemTypeHost(memory) ? OnHost(back, lines, from, to, work) : OnGPU(back, lines, from, to, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

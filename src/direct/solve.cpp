@@ -11,7 +11,7 @@ namespace {
 
 constexpr PetscInt64 least_systems = 32768; // on a GPU, which has a thread for each
 constexpr PetscInt   most_dense = 8192;     // points of an axis whose eigenvectors are computed
-// where multigrid takes longer: points of such an axis, and of two dimensions on a GPU
+// where multigrid takes longer: points of such an axis, and of two dimensions on a GPU where transforms are not split
 constexpr PetscInt   most_dense_if_fast = 512;
 constexpr PetscInt64 most_in_plane = (PetscInt64)4096 * 4096;
 
@@ -80,13 +80,17 @@ void SeparableSolve::Choose(bool device, bool *is_definite, std::string *why) {
 
 // With multigrid to 1e-8; measured by `shellac_bench_direct`.
 void SeparableSolve::Compare(bool device, std::string *why) const {
-  const bool       plane = axes_[0].n < 2 || axes_[1].n < 2 || axes_[2].n < 2;
-  PetscMPIInt      ranks;
+  const bool  plane = axes_[0].n < 2 || axes_[1].n < 2 || axes_[2].n < 2;
+  PetscMPIInt ranks;
   (void)!MPI_Comm_size(comm_, &ranks);
-  for (const AxisModes &axis : axes_)
+  for (const AxisModes &axis : axes_) {
+    const bool whole = axis.way == Way::fourier && !axis.fourier.periodic && !axis.fourier.is_split();
     if (axis.way == Way::dense && axis.n > most_dense_if_fast)
       *why = "has an axis of " + std::to_string(axis.n) + " points that would need its eigenvectors";
-  if (device && plane && inside_.points() > most_in_plane * ranks) *why = "is of a large plane grid on GPUs";
+    if (device && plane && whole && inside_.points() > most_in_plane * ranks)
+      *why = "is of a large plane grid on GPUs, with an axis of " + std::to_string(axis.n) +
+             " points that needs transforms of twice its length";
+  }
 }
 
 PetscErrorCode SeparableSolve::MakeParts(const Grid &grid, HaloWay way) {
@@ -231,30 +235,32 @@ Lines SeparableSolve::LinesOf(const Box &part, int a) const {
   return lines;
 }
 
-PetscErrorCode SeparableSolve::Transform(PetscMemType memory, int a, bool back, const Box &part, PetscScalar **x) {
+// Of an axis that has transforms. *to: `from`, or another array; it becomes one more where there is none in place.
+PetscErrorCode SeparableSolve::Transform(PetscMemType memory, int a, bool back, const Box &part,
+                                         const PetscScalar *from, PetscScalar **to) {
   const AxisModes   &axis = axes_[a];
   const Lines        lines = LinesOf(part, a);
   const PetscScalar *matrices;
 
   PetscFunctionBegin;
-  if (!lines.count() || (axis.way != Way::fourier && axis.way != Way::dense)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(direct_transform_event, 0, 0, 0, 0));
   if (axis.way == Way::fourier)
-    PetscCall(fourier_[a].Apply(memory, back, lines, *x, &continued_));
+    PetscCall(fourier_[a].Apply(memory, back, lines, from, *to, &continued_));
   else {
     const PetscInt n = axis.n;
     const size_t   line = (size_t)lines.inner * (size_t)n;
     PetscScalar   *y;
-    PetscCall(Other(memory, *x, (size_t)part.points(), &y));
+    PetscCall(Other(memory, from, (size_t)part.points(), &y));
     PetscCall(matrices_[a].Get(memory, &matrices));
-    const Batch matrix = {const_cast<PetscScalar *>(matrices) + (back ? (size_t)n * n : 0), (size_t)n, 0};
+    PetscScalar *const x = const_cast<PetscScalar *>(from);
+    const Batch        matrix = {const_cast<PetscScalar *>(matrices) + (back ? (size_t)n * n : 0), (size_t)n, 0};
     if (lines.inner == 1)
       PetscCall(
-          MultiplyBatch(memory, 'N', 'N', n, lines.outer, n, 1, matrix, {*x, (size_t)n, 0}, 0, {y, (size_t)n, 0}, 1));
+          MultiplyBatch(memory, 'N', 'N', n, lines.outer, n, 1, matrix, {x, (size_t)n, 0}, 0, {y, (size_t)n, 0}, 1));
     else // the matrix is real
-      PetscCall(MultiplyBatch(memory, 'N', 'C', lines.inner, n, n, 1, {*x, (size_t)lines.inner, line}, matrix, 0,
+      PetscCall(MultiplyBatch(memory, 'N', 'C', lines.inner, n, n, 1, {x, (size_t)lines.inner, line}, matrix, 0,
                               {y, (size_t)lines.inner, line}, lines.outer));
-    *x = y;
+    *to = y;
   }
   PetscCall(PetscLogEventEnd(direct_transform_event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -379,18 +385,28 @@ PetscErrorCode SeparableSolve::Apply(PetscMemType memory, const PetscScalar *b, 
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   if (is_periodic_grid(memory)) PetscFunctionReturn(OnPeriodicGrid(memory, b, x));
-  if (part_of_[0] == 0) {
-    PetscCall(for_each(memory, line_of(owned), CopyValues{b, x}));
-    now = x;
-  }
+  const auto transform = [&](int place, bool back) {
+    const int                a = order_[place];
+    const PetscScalar *const from = now ? now : b;
+    PetscFunctionBegin;
+    if (axes_[a].way != Way::fourier && axes_[a].way != Way::dense) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!parts_[(size_t)at].points()) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!now) now = x;
+    PetscCall(Transform(memory, a, back, parts_[(size_t)at], from, &now));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
   for (int place = 0; place < 3; place++) {
     while (at < part_of_[place]) PetscCall(move(false));
-    PetscCall(Transform(memory, order_[place], false, parts_[(size_t)at], &now));
+    PetscCall(transform(place, false));
+  }
+  if (!now) { // no transform: the only axis is solved in modes
+    PetscCall(for_each(memory, line_of(owned), CopyValues{b, x}));
+    now = x;
   }
   PetscCall(InModes(memory, parts_[(size_t)at], now));
   for (int place = 2; place >= 0; place--) {
     while (at > part_of_[place]) PetscCall(move(true));
-    PetscCall(Transform(memory, order_[place], true, parts_[(size_t)at], &now));
+    PetscCall(transform(place, true));
   }
   if (has_fixed_) PetscCall(for_each(memory, line_of(owned), CopyValues{NULL, x}));
   while (at > 0) PetscCall(move(true));

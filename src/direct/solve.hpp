@@ -35,7 +35,8 @@ private:
   PetscErrorCode MakeParts(const Grid &grid, HaloWay way);
   bool           FindZeros();
   Lines          LinesOf(const Box &part, int a) const;
-  PetscErrorCode Transform(PetscMemType memory, int a, bool back, const Box &part, PetscScalar **x);
+  PetscErrorCode Transform(PetscMemType memory, int a, bool back, const Box &part, const PetscScalar *from,
+                           PetscScalar **to);
   PetscErrorCode Other(PetscMemType memory, const PetscScalar *x, size_t points, PetscScalar **other);
   PetscErrorCode GetSymbol(PetscMemType memory, const Box &part, Symbol *symbol, PetscReal *scale);
   bool           is_periodic_grid(PetscMemType memory) const; // on one GPU
