@@ -1,5 +1,7 @@
 #include "device/memory.hpp"
 
+#include <map>
+
 namespace shellac {
 
 // Calls a function of CUDA, which may name PETSc's `stream`: PETSc chooses the rank's GPU when it is first asked for that.
@@ -15,7 +17,46 @@ namespace shellac {
 #define CALL_CUDA(...) PetscCall(check_backend(PETSC_MEMTYPE_CUDA))
 #endif
 
+#if SHELLAC_CUDA
+// Memory that is given back stays in this pool, up to an eighth of the GPU's: it is taken again without waiting for the GPU.
+// Null where there are no pools.
+static cudaMemPool_t pool_of(int gpu) {
+  static std::map<int, cudaMemPool_t> pools;
+  const auto                          known = pools.find(gpu);
+  cudaMemPool_t                       pool = nullptr;
+  cudaMemPoolProps                    properties = {};
+  cudaDeviceProp                      card;
+  int                                 has = 0;
+
+  if (known != pools.end()) return known->second;
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, gpu};
+  if (!cudaDeviceGetAttribute(&has, cudaDevAttrMemoryPoolsSupported, gpu) && has &&
+      !cudaGetDeviceProperties(&card, gpu) && !cudaMemPoolCreate(&pool, &properties)) {
+    uint64_t kept = card.totalGlobalMem / 8;
+    (void)cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept);
+  }
+  (void)cudaGetLastError();
+  return pools[gpu] = pool;
+}
+
+// While a CUDA graph is recorded, the plain function ends the recording: the graph is not to have memory of its own.
+static cudaError_t allocate(void **memory, size_t bytes, cudaStream_t stream) {
+  int gpu = 0;
+
+  if (const cudaError_t error = cudaGetDevice(&gpu)) return error;
+  const cudaMemPool_t pool = recording_stream ? nullptr : pool_of(gpu);
+  return pool ? cudaMallocFromPoolAsync(memory, bytes, pool, stream) : cudaMalloc(memory, bytes);
+}
+#endif
+
 PetscErrorCode DeviceMalloc(size_t bytes, void **memory) {
+  PetscFunctionBegin;
+  CALL_CUDA(allocate(memory, PetscMax(bytes, 1), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceMallocForPeers(size_t bytes, void **memory) {
   PetscFunctionBegin;
   CALL_CUDA(cudaMalloc(memory, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -29,7 +70,12 @@ PetscErrorCode PinnedMalloc(size_t bytes, void **memory) {
 
 void DeviceFree(void *memory) {
 #if SHELLAC_CUDA
-  if (memory) (void)cudaFree(memory);
+  cudaStream_t stream;
+  if (!memory) return;
+  if (PetscInitializeCalled && !PetscFinalizeCalled && !recording_stream && !current_stream(&stream))
+    (void)cudaFreeAsync(memory, stream);
+  else
+    (void)cudaFree(memory);
 #endif
 }
 

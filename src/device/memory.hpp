@@ -6,8 +6,10 @@
 
 namespace shellac {
 
+// In the order of PETSc's stream: what was queued before reads and writes the memory that is given back.
 PetscErrorCode DeviceMalloc(size_t bytes, void **memory);
 void           DeviceFree(void *memory); // null: nothing
+PetscErrorCode DeviceMallocForPeers(size_t bytes, void **memory); // which other processes can map
 // Copies from the host in PETSc's stream; `from` may change as soon as this returns.
 PetscErrorCode DeviceCopyFromHost(void *to, const void *from, size_t bytes);
 // Copies to the host, after all that is in PETSc's stream; the host waits for it.

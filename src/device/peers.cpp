@@ -48,7 +48,7 @@ PetscErrorCode Peers::Connect(MPI_Comm comm, size_t bytes, bool may_share) {
   if (!cudaGetDevice(&gpu) && !cudaGetDeviceProperties(&properties, gpu)) { // otherwise this rank offers nothing
     mine.gpu = properties.uuid;
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-    if (exports().Take(gpu, bytes, DeviceMalloc, &memory)) memory = nullptr;
+    if (exports().Take(gpu, bytes, DeviceMallocForPeers, &memory)) memory = nullptr;
     PetscCall(PetscPopErrorHandler());
     mine.offers = memory && !cudaMemset(memory, 0, bytes) && !cudaDeviceSynchronize() && // zero before others write
                   !cudaIpcGetMemHandle(&mine.memory, memory);

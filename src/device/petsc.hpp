@@ -182,6 +182,7 @@ template <class... Args> PetscErrorCode try_method(Mat A, const char *name, Pets
 #if SHELLAC_CUDA
 // While a CUDA graph is recorded, work goes to this stream: PETSc's own may be the legacy one, which cannot be captured.
 inline cudaStream_t recording_stream = nullptr;
+inline cudaStream_t latest_stream = nullptr; // of work before
 
 inline PetscErrorCode current_stream(cudaStream_t *stream) {
   PetscFunctionBegin;
@@ -194,6 +195,10 @@ inline PetscErrorCode current_stream(cudaStream_t *stream) {
 #else
   PetscCall(PetscGetCurrentCUDAStream(stream));
 #endif
+  if (*stream != latest_stream) { // memory is taken and given back in one order: see DeviceMalloc()
+    PetscCallCUDA(cudaDeviceSynchronize());
+    latest_stream = *stream;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

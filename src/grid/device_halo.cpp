@@ -80,7 +80,7 @@ PetscErrorCode GpuHalo::Allocate() {
   for (const HaloLink &link : *links_)
     bytes += 2 * aligned(link.arriving * value_bytes_) + aligned(link.count * value_bytes_) + aligned(8);
   PetscCallCUDA(cudaGetDevice(&gpu));
-  PetscCall(exports().Take(gpu, bytes, DeviceMalloc, (void **)&memory_));
+  PetscCall(exports().Take(gpu, bytes, DeviceMallocForPeers, (void **)&memory_));
   PetscCallCUDA(cudaMemset(memory_, 0, bytes));
   PetscCallCUDA(cudaDeviceSynchronize()); // zero before a neighbour can write
   PetscCallCUDA(cudaEventCreateWithFlags(&packed_, cudaEventDisableTiming));

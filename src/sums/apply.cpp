@@ -270,7 +270,7 @@ PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, co
     std::swap(present, next);
   }
 #if SHELLAC_CUDA
-  if (on_device) PetscCallCUDA(cudaFree(on_device)); // waits for the last sum
+  DeviceFree(on_device);
 #endif
   PetscCallMPI(MPI_Type_free(&a_point));
   PetscCall(PetscCommDestroy(&ring));

@@ -93,9 +93,7 @@ template <class T> struct Buffer {
   }
   PetscErrorCode Free() {
     PetscFunctionBegin;
-#if SHELLAC_CUDA
-    if (PetscMemTypeDevice(memory) && data) PetscCallCUDA(cudaFree(data));
-#endif
+    if (PetscMemTypeDevice(memory)) DeviceFree(data);
     if (PetscMemTypeHost(memory)) PetscCall(PetscFree(data));
     data = NULL;
     n = 0;
