@@ -63,8 +63,8 @@ M*/
    n + 1 a multiple of 4; axes that need products with their eigenvectors have 512 points at most. An indefinite operator
    takes them at any size. `PCView()` shows the choice, and why it is not the other.
 
-   The options and setters of both types apply, `-pc_stencilmg_...` and `-pc_stencilfft_...`. With
-   -pc_stencilfft_approximate, transforms serve every operator with one unknown a point.
+   The options and setters of both types apply, `-pc_stencilmg_...` and `-pc_stencilfft_...`. Those of the type that is
+   not taken have no effect. With -pc_stencilfft_approximate, transforms serve operators that are no sum over the axes, too.
 
    Errors:
    Those of the type that is taken.

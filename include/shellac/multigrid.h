@@ -97,7 +97,7 @@
    The matrix may be singular, with any null space: insulated ends, closed pockets among identity rows, parts of the
    grid that are not coupled. A method then solves where there is a solution.
 
-   `PCApplyTranspose()`, as of `KSPSolveTranspose()`, `TSAdjointSolve()`, `KSPBICG` or `KSPLSQR`, is the exact
+   `PCApplyTranspose()`, as of `KSPSolveTranspose()`, `TSAdjointSolve()`, `KSPBICG` or `KSPCGNE`, is the exact
    transpose, without conjugation, of any cycle and of full multigrid. Rows that no scaling makes symmetric, and levels
    with several unknowns a point, store a transposed copy of their rows from the first such call on.
 

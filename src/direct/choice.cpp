@@ -18,7 +18,7 @@ static PetscErrorCode set_up(PC pc) {
     PetscCall(use_stencilfft(pc));
     PetscCall(PCShellSetApplyRichardson(pc, NULL));
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, "ShellacCycles_C", NULL));
-    PetscCall(PCShellSetName(pc, "stencilfft, an exact inverse by transforms, matrix-free"));
+    PetscCall(PCShellSetName(pc, "stencilfft, an inverse by transforms, matrix-free"));
   } else {
     PetscCall(use_stencilmg(pc));
     why = "stencilmg, geometric multigrid, matrix-free; stencilfft is not taken: this matrix " + why;

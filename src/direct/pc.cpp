@@ -258,7 +258,7 @@ PetscErrorCode use_stencilfft(PC pc) {
     PetscCall(compose_context((PetscObject)pc, context_name, fft, destroy_context));
     PetscCall(PetscObjectAddOptionsHandler((PetscObject)pc, set_fft_from_options, NULL, fft));
   }
-  PetscCall(PCShellSetName(pc, "exact inverse by transforms, matrix-free"));
+  PetscCall(PCShellSetName(pc, "inverse by transforms, matrix-free"));
   PetscCall(PCShellSetSetUp(pc, set_up_stencilfft));
   PetscCall(PCShellSetApply(pc, apply));
   PetscCall(PCShellSetApplyTranspose(pc, apply_transpose));

@@ -51,7 +51,8 @@ constexpr Topic topics[] = {
      "Preconditioners for assembled matrices: [Solvers](../capture/README.md#solvers)."},
     {"-pc_stencilmg_", "PCSTENCILMG", "PC type stencilmg", "Geometric multigrid: [Multigrid](../multigrid/README.md)."},
     {"-pc_stencilfft_", "PCSTENCILFFT", "PC type stencilfft",
-     "Exact solves by fast transforms: [Direct solves](../direct/README.md)."},
+     "Exact solves by fast transforms: [Direct solves](../direct/README.md). `-pc_type stencil` takes these options "
+     "and those of `stencilmg`."},
     {"-mat_kernelsum_", "MATKERNELSUM", "Mat type kernelsum", "Sums over particles: [Sums](../sums/README.md)."},
     {"-pc_kernelsum_", "PCKERNELSUM", "PC type kernelsum",
      "Solves with sums over particles: [Sums](../sums/README.md#solves)."},
