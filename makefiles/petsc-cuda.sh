@@ -4,6 +4,7 @@
 # Needs nvcc, a C and C++ compiler, make, python3 with venv, and OpenBLAS; no GPU. About ten minutes on two cores.
 # Environment: SHELLAC_CACHE  the cache folder  (default: ~/.cache/shellac)
 #              CUDA_ARCH      compute capability (default: 90, Hopper)
+#              OPTIMIZE       of PETSc           (default: -O3)
 # Prints the two settings that a build then uses: PETSC_DIR and PETSC_ARCH.
 set -euo pipefail
 
@@ -57,7 +58,7 @@ if [ ! -e "$petsc/$petsc_arch/.built" ]; then
     python3 ./configure PETSC_DIR="$petsc" PETSC_ARCH="$petsc_arch" --with-mpi-dir="$mpi" \
       --with-cuda=1 --with-cuda-arch="$arch" --with-fc=0 --with-debugging=0 --with-scalar-type="$scalar" \
       --with-blaslapack-lib=-lopenblas --with-x=0 --with-ssl=0 --with-hwloc=0 --with-shared-libraries=1 \
-      COPTFLAGS=-O3 CXXOPTFLAGS=-O3 CUDAOPTFLAGS=-O3 &&
+      {C,CXX,CUDA}OPTFLAGS="${OPTIMIZE:--O3}" &&
       make PETSC_DIR="$petsc" PETSC_ARCH="$petsc_arch" MAKE_NP="$(nproc)" MAKE_LOAD=1000 all # whatever else runs
   } > "$log" 2>&1 || { tail -n 40 "$log" >&2; exit 1; }
   touch "$petsc/$petsc_arch/.built"
