@@ -356,6 +356,11 @@ TEST_CASE("stencilfft refuses what it cannot invert, and says what can", "[direc
                set_up(variable));
   EXPECT_ERROR(PETSC_ERR_SUP, ({"stencilfft", "2 unknowns", "use -pc_type stencilmg"}), set_up(systems));
   CHECK(set_up(variable, PCSTENCILMG)() == 0);
+  Matrix one_end = on_grid(star, [](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+    const bool center = !arm[0] && !arm[1] && !arm[2];
+    *block = p[0] == 0 ? (center ? 1 : 0) : center ? 4 : -1;
+  });
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"stencilfft", "identity rows at one end", "use -pc_type stencilmg"}), set_up(one_end));
   // a shift that cancels an eigenvalue of both axes' first modes
   Case c;
   c.dim = 2;

@@ -230,6 +230,7 @@ PetscErrorCode try_stencilfft(PC pc, bool if_fast, std::string *why) {
 
 PetscErrorCode set_up_stencilfft(PC pc) {
   StencilFFT *fft;
+  StencilMat *context;
   Mat         A, P;
   MatType     type;
   std::string why;
@@ -239,12 +240,15 @@ PetscErrorCode set_up_stencilfft(PC pc) {
   PetscCall(get_context(pc, &fft));
   PetscCall(get_matrices(pc, &A, &P));
   PetscCall(MatGetType(P, &type));
+  PetscCall(MatGetReadyStencil(P, &context));
+  const PetscInt dof = context->grid.dof;
   PetscCheck(
       why.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
       "-pc_type stencilfft inverts operators on a DMDA that are a sum over the axes, with coefficients that vary "
       "along their own axis only; this matrix of type %s %s; use -pc_type stencilmg%s",
       type, why.c_str(),
-      fft->approximate ? "" : ", or -pc_stencilfft_approximate for the inverse of one with mean coefficients");
+      fft->approximate || dof > 1 ? ""
+                                  : ", or -pc_stencilfft_approximate for the inverse of one with mean coefficients");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

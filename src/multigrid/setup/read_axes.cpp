@@ -219,6 +219,7 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
   int                               read_along = 0;           // the axis that gives sigma
   PetscScalar                       beyond_middle[3];         // what the row in the middle of an axis has beyond sigma
   PetscReal                         least = PETSC_MAX_REAL;
+  bool                              fixed_at_one_end = false;
 
   PetscFunctionBegin;
   why->clear();
@@ -244,6 +245,7 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
     axis.periodic = grid.boundary[a] == DM_BOUNDARY_PERIODIC && N > 1;
     axis.fixed = !axis.periodic && a < grid.dim && N > 1 && no_arms(0) && no_arms(N - 1);
     if (axis.fixed && N > 3 && no_arms(N / 2)) axis.fixed = false; // no coupling at all
+    fixed_at_one_end = fixed_at_one_end || (!axis.periodic && N > 2 && no_arms(0) != no_arms(N - 1));
     axis.mass.assign(N, 1);
     axis.edge.assign(N + 1, 0);
     // A row's entries towards i + 1 and from there back are -k/m of the same edge: one gives k, the other the next m.
@@ -299,6 +301,7 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
       if (its_sign) sign = its_sign;
     }
   }
+  if (!why->empty() && fixed_at_one_end) *why = "has identity rows at one end of an axis alone";
   for (int b = 0; b < 3; b++)
     if (b != read_along) *sigma -= beyond_middle[b];
   if (PetscAbsScalar(*sigma) <= significant * least) *sigma = 0;
