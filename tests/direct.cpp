@@ -495,6 +495,17 @@ TEST_CASE("the type stencil takes transforms where they serve, and multigrid els
   };
   takes(c.fill(), "stencilfft", 2);
   takes(variable, "stencilmg", 25);
+  const auto approximate = [&](PetscBool flag, const char *type) { // the matrix stays
+    PC pc;
+    OK(KSPGetPC(ksp, &pc));
+    OK(PCStencilFFTSetApproximate(pc, flag));
+    OK(KSPSolve(ksp, b, x));
+    const std::string text = printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
+    INFO(text);
+    CHECK(everywhere(text.find(type) != std::string::npos));
+  };
+  approximate(PETSC_TRUE, "mean coefficients");
+  approximate(PETSC_FALSE, "stencilmg");
   takes(c.fill(), "stencilfft", 2);
   c.sigma = -3; // indefinite
   takes(c.fill(), "stencilfft", 2);

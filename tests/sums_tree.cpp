@@ -289,7 +289,7 @@ TEST_CASE("the lists of two trees have each source once for each target", "[sums
         std::vector<PetscInt> times(n, 0);
         if (leaf.child >= 0) continue;
         for (size_t g = 0; g < groups.groups.size(); g++) {
-          const Group   &group = groups.groups[g];
+          const Group   &group = groups.groups.host()[g];
           const Cluster &t = group.begin < M ? leaf : *of_t[(group.begin - M) / proxies];
           if (group.begin < M ? group.begin != leaf.begin : leaf.begin < t.begin || leaf.end > t.end) continue;
           for (int kind = 0; kind < 2; kind++)
@@ -308,7 +308,7 @@ TEST_CASE("the lists of two trees have each source once for each target", "[sums
       }
       CHECK(wrong == 0);
       for (int kind = 0; kind < 2; kind++) {
-        for (const Group &group : groups.groups)
+        for (const Group &group : groups.groups.host())
           for (const Range &range : ranges[kind][group.list])
             sums[kind] += (double)(group.end - group.begin) * (double)(range.end - range.begin);
         CHECK(pairs[kind] == sums[kind]);

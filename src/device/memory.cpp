@@ -72,10 +72,11 @@ void DeviceFree(void *memory) {
 #if SHELLAC_CUDA
   cudaStream_t stream;
   if (!memory) return;
-  if (PetscInitializeCalled && !PetscFinalizeCalled && !recording_stream && !current_stream(&stream))
-    (void)cudaFreeAsync(memory, stream);
-  else
-    (void)cudaFree(memory);
+  if (PetscInitializeCalled && !PetscFinalizeCalled && !recording_stream && !current_stream(&stream)) {
+    if (!cudaFreeAsync(memory, stream)) return;
+    (void)cudaGetLastError(); // a GPU without pools does not know it
+  }
+  (void)cudaFree(memory);
 #endif
 }
 

@@ -113,7 +113,7 @@ public:
 private:
   PetscErrorCode Allocate(size_t n) {
     PetscFunctionBegin;
-    if (allocated_ == n) PetscFunctionReturn(PETSC_SUCCESS); // to free it would wait for the GPU
+    if (allocated_ == n) PetscFunctionReturn(PETSC_SUCCESS);
     DeviceFree(device_);
     device_ = nullptr;
     allocated_ = 0;

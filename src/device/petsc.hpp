@@ -182,7 +182,7 @@ template <class... Args> PetscErrorCode try_method(Mat A, const char *name, Pets
 #if SHELLAC_CUDA
 // While a CUDA graph is recorded, work goes to this stream: PETSc's own may be the legacy one, which cannot be captured.
 inline cudaStream_t recording_stream = nullptr;
-inline cudaStream_t latest_stream = nullptr; // of work before
+inline cudaStream_t latest_stream = nullptr; // PETSc's, when it was last asked for
 
 inline PetscErrorCode current_stream(cudaStream_t *stream) {
   PetscFunctionBegin;

@@ -23,9 +23,9 @@ static PetscErrorCode set_up(PC pc) {
     PetscCall(use_stencilmg(pc));
     why = "stencilmg, geometric multigrid, matrix-free; stencilfft is not taken: this matrix " + why;
     PetscCall(PCShellSetName(pc, why.c_str()));
-    PetscCall(set_up_stencilmg(pc));
   }
-  PetscCall(PCShellSetSetUp(pc, set_up));
+  PetscCall(PCShellSetSetUp(pc, set_up)); // it stays also where multigrid's ends in an error
+  if (!why.empty()) PetscCall(set_up_stencilmg(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -81,13 +81,12 @@ PetscErrorCode solve(StencilFFT *fft, Vec b, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode begin(PC pc, Mat *P, StencilFFT **fft) {
+PetscErrorCode get_work(PC pc, StencilFFT *fft, Mat *P) {
   Mat A;
 
   PetscFunctionBegin;
-  PetscCall(get_ready(pc, fft));
   PetscCall(get_matrices(pc, &A, P));
-  for (Vec &v : (*fft)->work)
+  for (Vec &v : fft->work)
     if (!v) PetscCall(MatCreateVecs(*P, NULL, &v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,11 +96,12 @@ PetscErrorCode apply(PC pc, Vec b, Vec x) {
   Mat         P;
 
   PetscFunctionBegin;
-  PetscCall(begin(pc, &P, &fft));
+  PetscCall(get_ready(pc, &fft));
   PetscCall(PetscLogEventBegin(direct_apply_event, pc, b, x, 0));
   if (!fft->fixed) {
     PetscCall(solve(fft, b, x));
   } else { // identity rows first, the rest for the residual
+    PetscCall(get_work(pc, fft, &P));
     PetscCall(VecPointwiseMult(x, b, fft->fixed));
     PetscCall(MatResidual(P, b, x, fft->work[0]));
     PetscCall(solve(fft, fft->work[0], fft->work[1]));
@@ -117,7 +117,8 @@ PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
   Mat         P;
 
   PetscFunctionBegin;
-  PetscCall(begin(pc, &P, &fft));
+  PetscCall(get_ready(pc, &fft));
+  PetscCall(get_work(pc, fft, &P));
   PetscCall(PetscLogEventBegin(direct_apply_event, pc, b, x, 0));
   if (!fft->masses) {
     Arrays       arrays;

@@ -8,9 +8,22 @@
 
 namespace shellac {
 
-static void set_approximate(StencilFFT *fft, PetscBool approximate) {
-  fft->stale = fft->stale || fft->approximate != approximate;
+static PetscErrorCode set_approximate(PC pc, StencilFFT *fft, PetscBool approximate) {
+  PetscBool        chooses, set;
+  Mat              P;
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  if (fft->approximate == approximate) PetscFunctionReturn(PETSC_SUCCESS);
+  fft->stale = true;
   fft->approximate = approximate;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSTENCIL, &chooses));
+  PetscCall(PCGetOperatorsSet(pc, NULL, &set));
+  if (!chooses || !set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetOperators(pc, NULL, &P)); // PETSc sets up, and so chooses, for a matrix that has changed
+  PetscCall(PetscObjectStateGet((PetscObject)P, &state));
+  PetscCall(PetscObjectStateSet((PetscObject)P, state + 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode set_fft_from_options(PetscObject object, OptionItems PetscOptionsObject, void *context) {
@@ -24,7 +37,7 @@ PetscErrorCode set_fft_from_options(PetscObject object, OptionItems PetscOptions
   PetscOptionsHeadBegin(PetscOptionsObject, "Options of exact inverses by transforms");
   PetscCall(read_option(PetscOptionsObject, find_option(direct_options, "-pc_stencilfft_approximate"), &approximate));
   PetscOptionsHeadEnd();
-  set_approximate(fft, approximate);
+  PetscCall(set_approximate((PC)object, fft, approximate));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,6 +56,6 @@ PetscErrorCode PCStencilFFTSetApproximate(PC pc, PetscBool approximate) {
   if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)pc), "PCStencilFFTSetApproximate()", 1, &value));
   PetscCall(get_context(pc, &fft));
-  set_approximate(fft, approximate ? PETSC_TRUE : PETSC_FALSE);
+  PetscCall(set_approximate(pc, fft, approximate ? PETSC_TRUE : PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

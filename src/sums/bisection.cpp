@@ -201,6 +201,10 @@ PetscErrorCode DealOrder(MPI_Comm comm, PetscMemType memory, const PointCloud &p
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  SHELLAC_CHECK_ALL(PetscMax(points.n, points.N / ranks) < PETSC_MPI_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "a rank has %" PetscInt_FMT " points, or would get %" PetscInt_FMT
+                    ", more than MPI counts; use more ranks",
+                    points.n, points.N / ranks);
   PetscCall(bisection.Run(middle));
   PetscCall(bisection.TakeOrder(&dealt->order));
   dealt->parts.swap(bisection.parts);

@@ -1,9 +1,6 @@
 #pragma once
 // Sums in less than all pairs' time, to a tolerance.
 
-#include <algorithm>
-
-#include "device/memory.hpp"
 #include "sums/kernel_sum.hpp"
 
 namespace shellac {
@@ -57,48 +54,5 @@ double FourierSumModes(const KernelSumMat &context, const PetscReal lower[3], co
 // changed. Null for direct sums: if they are requested, or if the type is auto and they are faster or no other method
 // meets the tolerance.
 PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast);
-
-// An array of PetscReals or indices in one kind of memory.
-template <class T> struct Buffer {
-  T           *data = NULL;
-  size_t       n = 0;
-  PetscMemType memory = PETSC_MEMTYPE_HOST;
-
-  PetscErrorCode Allocate(PetscMemType where, size_t count) { // keeps what is there if it is large enough
-    PetscFunctionBegin;
-    if (data && n >= count && PetscMemTypeHost(where) == PetscMemTypeHost(memory)) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(Free());
-    memory = where;
-    n = PetscMax(count, 1);
-#if SHELLAC_CUDA
-    if (PetscMemTypeDevice(where)) {
-      PetscCall(DeviceMalloc(n * sizeof(T), (void **)&data));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-#endif
-    PetscCall(PetscMalloc1(n, &data));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode Set(PetscMemType where, const std::vector<T> &values) {
-    PetscFunctionBegin;
-    PetscCall(Allocate(where, values.size()));
-#if SHELLAC_CUDA
-    if (PetscMemTypeDevice(where)) {
-      if (!values.empty()) PetscCall(DeviceCopyFromHost(data, values.data(), values.size() * sizeof(T)));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-#endif
-    std::copy(values.begin(), values.end(), data);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode Free() {
-    PetscFunctionBegin;
-    if (PetscMemTypeDevice(memory)) DeviceFree(data);
-    if (PetscMemTypeHost(memory)) PetscCall(PetscFree(data));
-    data = NULL;
-    n = 0;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
 
 } // namespace shellac

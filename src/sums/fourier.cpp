@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/scratch.hpp"
 #include "sums/fast_sum.hpp"
 
 namespace shellac {
@@ -217,15 +218,13 @@ public:
   }
   PetscErrorCode Destroy() override {
     PetscFunctionBegin;
-    PetscCall(sums_.Free());
-    PetscCall(partial_.Free());
     for (PointCloud *&cloud : sources) PetscCall(PointCloudDestroy(&cloud));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscLogDouble Terms(bool) const override { return ((double)sources[0]->n + sources[1]->n) * modes.count(); }
   PetscLogDouble Bytes() const override { // two of each mode, in parts while they are summed
-    return sizeof(double) * ((PetscLogDouble)on_host_.size() + sums_.n + partial_.n);
+    return sizeof(double) * ((PetscLogDouble)on_host_.size() + sums_.size() + partial_.size());
   }
 
   Modes       modes;
@@ -233,7 +232,7 @@ public:
   PointCloud *sources[2] = {NULL, NULL}; // of A, of its transpose
 
 private:
-  Buffer<double>      sums_, partial_;
+  Scratch<double>     sums_, partial_; // on the GPU
   std::vector<double> on_host_;
 };
 
@@ -266,17 +265,18 @@ PetscErrorCode FourierSum::Apply(MPI_Comm comm, bool transposed, const Layout &l
       PetscCall(current_stream(&stream));
       const int pairs = modes.along(0) * modes.along(1);
       const int parts = (int)std::max<PetscInt>(1, std::min<PetscInt>(128, y.n / 1024));
-      PetscCall(sums_.Allocate(memory, reals));
-      PetscCall(partial_.Allocate(memory, reals * parts));
+      PetscCall(sums_.Grow(reals, memory));
+      PetscCall(partial_.Grow(reals * parts, memory));
       const size_t bytes = sizeof(Complex<double>) * point_tile * (modes.along(0) + modes.along(1) + nz);
       PetscCallCUDA(cudaFuncSetAttribute(to_modes_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
       to_modes_kernel<<<dim3((pairs + 127) / 128, parts, (nz + z_tile - 1) / z_tile), 128, bytes, stream>>>(
-          modes, y, c, layout.reals, (y.n + parts - 1) / parts, partial_.data);
+          modes, y, c, layout.reals, (y.n + parts - 1) / parts, partial_.at(memory));
       PetscCallCUDA(cudaGetLastError());
-      add_parts<<<(unsigned)((reals + 255) / 256), 256, 0, stream>>>(reals, parts, partial_.data, sums_.data);
+      add_parts<<<(unsigned)((reals + 255) / 256), 256, 0, stream>>>(reals, parts, partial_.at(memory),
+                                                                     sums_.at(memory));
       PetscCallCUDA(cudaGetLastError());
       PetscCallCUDA(
-          cudaMemcpyAsync(on_host_.data(), sums_.data, reals * sizeof(double), cudaMemcpyDeviceToHost, stream));
+          cudaMemcpyAsync(on_host_.data(), sums_.at(memory), reals * sizeof(double), cudaMemcpyDeviceToHost, stream));
       PetscCallCUDA(cudaStreamSynchronize(stream));
     } else
 #endif
@@ -300,11 +300,12 @@ PetscErrorCode FourierSum::Apply(MPI_Comm comm, bool transposed, const Layout &l
 #if SHELLAC_CUDA
     if (PetscMemTypeDevice(memory)) {
       PetscCallCUDA(
-          cudaMemcpyAsync(sums_.data, on_host_.data(), reals * sizeof(double), cudaMemcpyHostToDevice, stream));
+          cudaMemcpyAsync(sums_.at(memory), on_host_.data(), reals * sizeof(double), cudaMemcpyHostToDevice, stream));
       const size_t bytes = sizeof(Complex<double>) * modes.along(1) * nz;
       PetscCallCUDA(cudaFuncSetAttribute(from_modes_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
       if (x.n)
-        from_modes_kernel<<<(unsigned)((x.n + 127) / 128), 128, bytes, stream>>>(modes, x, sums_.data, f, layout.reals);
+        from_modes_kernel<<<(unsigned)((x.n + 127) / 128), 128, bytes, stream>>>(modes, x, sums_.at(memory), f,
+                                                                                 layout.reals);
       PetscCallCUDA(cudaGetLastError());
       PetscCallCUDA(cudaStreamSynchronize(stream)); // the host's copy is used again
     } else

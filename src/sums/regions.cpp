@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "device/launch.hpp"
-#include "sums/bisection.hpp"
-
 namespace shellac {
 
 static PetscErrorCode create_sf(MPI_Comm comm, PetscInt roots, std::vector<PetscSFNode> leaves, PetscSF *sf) {
@@ -44,19 +41,6 @@ struct GetPlace {
   PetscInt       *places;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { places[i] = place_of[chosen[i]]; }
-};
-
-// Numbers of points as they are sent, or back.
-template <bool back> struct Pack {
-  int              reals;
-  const PetscInt  *order;
-  const PetscReal *from;
-  PetscReal       *to;
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
-    const size_t sent = (size_t)i * reals, point = (size_t)order[i] * reals;
-    for (int p = 0; p < reals; p++) to[(back ? point : sent) + p] = from[(back ? sent : point) + p];
-  }
 };
 
 } // namespace
@@ -121,6 +105,7 @@ PetscErrorCode PointExchange::Find(PetscMemType memory, const std::vector<PetscI
     }
   PetscCall(SendItems(comm_, &items, &counts));
   there->clear();
+  from->clear();
   const Item *item = items.data();
   for (size_t r = 0; r < counts.size(); r++)
     for (const Item *end = item + counts[r]; item < end; item++) {
@@ -200,7 +185,7 @@ PetscErrorCode PointExchange::ToRegion(PetscMemType memory, int reals, const Pet
   PetscFunctionBegin;
   PetscCall(order_.Get(memory, &order));
   PetscCall(packed_.Grow(n * reals, memory));
-  PetscCall(for_each(memory, line_of(n), Pack<false>{reals, order, points, packed_.at(memory)}));
+  PetscCall(for_each(memory, line_of(n), Reorder<false>{reals, order, points, packed_.at(memory)}));
   PetscCall(Travel(memory, false, reals, packed_.at(memory), region));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,7 +198,7 @@ PetscErrorCode PointExchange::FromRegion(PetscMemType memory, int reals, const P
   PetscCall(order_.Get(memory, &order));
   PetscCall(packed_.Grow(n * reals, memory));
   PetscCall(Travel(memory, true, reals, region, packed_.at(memory)));
-  PetscCall(for_each(memory, line_of(n), Pack<true>{reals, order, packed_.at(memory), points}));
+  PetscCall(for_each(memory, line_of(n), Reorder<true>{reals, order, packed_.at(memory), points}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

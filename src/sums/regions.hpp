@@ -6,12 +6,26 @@
 
 #include <petscsf.h>
 
+#include "device/launch.hpp"
 #include "device/scratch.hpp"
 #include "sums/bisection.hpp"
 #include "sums/fast_sum.hpp"
 #include "sums/tree_lists.hpp"
 
 namespace shellac {
+
+// Numbers of points in an order, or back: `reals` of each.
+template <bool back> struct Reorder {
+  int              reals;
+  const PetscInt  *order;
+  const PetscReal *from;
+  PetscReal       *to;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    const size_t in_order = (size_t)i * reals, point = (size_t)order[i] * reals;
+    for (int p = 0; p < reals; p++) to[(back ? point : in_order) + p] = from[(back ? in_order : point) + p];
+  }
+};
 
 // Where points are in an order, which stays the same.
 class PlacesInOrder {

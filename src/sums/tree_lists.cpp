@@ -23,7 +23,7 @@ static void add_groups(const Cluster &cluster, PetscInt begin, PetscInt end, Pet
                        TargetGroups *t) {
   for (PetscInt from = begin; from < end; from += most) {
     const PetscInt to = std::min(from + most, end);
-    t->groups.push_back(
+    t->groups.change().push_back(
         {from, to, list, {(PetscReal)cluster.center(0), (PetscReal)cluster.center(1), (PetscReal)cluster.center(2)}});
     t->largest = std::max(t->largest, to - from);
   }

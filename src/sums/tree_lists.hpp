@@ -19,8 +19,8 @@ constexpr PetscInt whole_group = 256, half_group = 128; // targets of a GPU's bl
 
 // The interpolation points of a tree's clusters and the points of its leaves, split into groups.
 struct TargetGroups {
-  std::vector<Group> groups;
-  PetscInt           largest = 0; // targets of a group, at most
+  Mirror<Group> groups;
+  PetscInt      largest = 0; // targets of a group, at most
 
   void make(const std::vector<Cluster> &clusters, PetscInt most); // targets of a group
 };

@@ -17,18 +17,6 @@ namespace shellac {
 
 namespace {
 
-// Values in the order of a tree from those of the points, or back.
-template <bool back> struct Reorder {
-  int              reals;
-  const PetscInt  *order;
-  const PetscReal *from;
-  PetscReal       *to;
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
-    const size_t in_tree = (size_t)i * reals, point = (size_t)order[i] * reals;
-    for (int p = 0; p < reals; p++) to[(back ? point : in_tree) + p] = from[(back ? in_tree : point) + p];
-  }
-};
 // Coordinates of `points` points, three arrays of which become parts of longer ones.
 struct CopyCoordinates {
   const PetscReal *from;
@@ -89,9 +77,7 @@ private:
 
   std::shared_ptr<PointExchange> source_exchange_, target_exchange_; // null: they are where vectors have them
 
-  // on the GPU; null until asked for
-  Buffer<Group>     device_group_;
-  Buffer<PetscReal> weights_, results_, in_, out_; // the last two: in the order of the regions
+  Scratch<PetscReal> weights_, results_, in_, out_; // the last two: in the order of the regions
 };
 
 // The points, then the interpolation points of those of the nodes that hold any.
@@ -316,35 +302,33 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   PetscFunctionBegin;
   PetscCall(sources_->GetOrder(memory, &source_order));
   PetscCall(targets_->GetOrder(memory, &target_order));
-  PetscCall(weights_.Allocate(memory, (size_t)sources_->all * reals));
-  PetscCall(results_.Allocate(memory, (size_t)targets_->all * reals));
+  PetscCall(weights_.Grow((size_t)sources_->all * reals, memory));
+  PetscCall(results_.Grow((size_t)targets_->all * reals, memory));
   PetscCall(sources_->Place(memory));
   PetscCall(targets_->Place(memory));
   PetscCall(PointCloudGetPoints(sources_->cloud, memory, &y));
   PetscCall(PointCloudGetPoints(targets_->cloud, memory, &x));
   const PetscReal *in = given.sum.in.data;
   PetscReal       *out = given.sum.out.data;
-  const bool       on_device = PetscMemTypeDevice(memory);
   if (source_exchange_) {
-    PetscCall(in_.Allocate(memory, (size_t)sources_->points * reals));
-    PetscCall(source_exchange_->ToRegion(memory, reals, in, in_.data));
-    in = in_.data;
+    PetscCall(in_.Grow((size_t)sources_->points * reals, memory));
+    PetscCall(source_exchange_->ToRegion(memory, reals, in, in_.at(memory)));
+    in = in_.at(memory);
   }
   if (target_exchange_ || sample_sf_) {
-    PetscCall(out_.Allocate(memory, (size_t)targets_->points * reals));
-    out = out_.data;
+    PetscCall(out_.Grow((size_t)targets_->points * reals, memory));
+    out = out_.at(memory);
   }
-  PetscCall(for_each(memory, line_of(sources_->points), Reorder<false>{reals, source_order, in, weights_.data}));
-#if SHELLAC_CUDA
-  if (on_device && !device_group_.data) PetscCall(device_group_.Set(memory, groups_.groups));
-#endif
-  PetscCall(sources_->Interpolate<true>(memory, reals, weights_.data));
+  PetscReal *const weights = weights_.at(memory), *const results = results_.at(memory);
+  PetscCall(for_each(memory, line_of(sources_->points), Reorder<false>{reals, source_order, in, weights}));
   PairSum &s = layout.sum;
+  PetscCall(groups_.groups.Get(memory, &s.group));
+  PetscCall(sources_->Interpolate<true>(memory, reals, weights));
   if (layout.monitor) layout.monitor->blocks = (int)lists_.size();
   layout.columns = 1;
   layout.lda = 0;
-  s.in.data = weights_.data;
-  s.out.data = results_.data;
+  s.in.data = weights;
+  s.out.data = results;
   s.targets = x;
   s.groups = groups();
   s.group_size = groups_.largest;
@@ -357,7 +341,6 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
       const size_t which = 2 * (size_t)owner + far;
       if (far) listed.narrow = given.narrow || narrow > 0;
       listed.sum.rough = far && rough_;
-      listed.sum.group = on_device ? device_group_.data : groups_.groups.data();
       PetscCall(lists_[which].list.Get(memory, &listed.sum.list));
       PetscCall(lists_[which].first.Get(memory, &listed.sum.first));
       PetscCall(KernelSumPairs(listed));
@@ -365,16 +348,17 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(targets_->Interpolate<false>(memory, reals, results_.data));
-  PetscCall(for_each(memory, line_of(targets_->points), Reorder<true>{reals, target_order, results_.data, out}));
+  PetscCall(targets_->Interpolate<false>(memory, reals, results));
+  PetscCall(for_each(memory, line_of(targets_->points), Reorder<true>{reals, target_order, results, out}));
   if (target_exchange_) PetscCall(target_exchange_->FromRegion(memory, reals, out, given.sum.out.data));
   if (sample_sf_) PetscCall(FromRegion(sample_sf_, memory, reals, out, given.sum.out.data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscLogDouble Direction::Bytes() const {
-  PetscLogDouble bytes = sizeof(PetscReal) * ((PetscLogDouble)weights_.n + results_.n + in_.n + out_.n) +
-                         sizeof(Group) * groups_.groups.size();
+  size_t reals = 0;
+  for (const auto *array : {&weights_, &results_, &in_, &out_}) reals += array->size();
+  PetscLogDouble bytes = (PetscLogDouble)(reals * sizeof(PetscReal)) + groups_.groups.bytes();
   for (const Expanded *side : {sources_.get(), targets_ == sources_ ? nullptr : targets_.get()})
     if (side)
       bytes += sizeof(PetscInt) * (PetscLogDouble)side->points + 3 * sizeof(PetscReal) * (PetscLogDouble)side->all +
@@ -385,14 +369,9 @@ PetscLogDouble Direction::Bytes() const {
 
 PetscErrorCode Direction::Destroy() {
   PetscFunctionBegin;
-  lists_.clear();
-  PetscCall(device_group_.Free());
   for (const ExpandedTree &side : {sources_, targets_})
     if (side) PetscCall(side->Destroy());
-  source_exchange_.reset();
-  target_exchange_.reset();
   PetscCall(PetscSFDestroy(&sample_sf_));
-  for (auto *buffer : {&weights_, &results_, &in_, &out_}) PetscCall(buffer->Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
