@@ -18,7 +18,7 @@ namespace shellac {
 #endif
 
 #if SHELLAC_CUDA
-// Memory that is given back stays in this pool, up to an eighth of the GPU's: it is taken again without waiting for the GPU.
+// Memory that is given back stays in this pool, up to a sixteenth of the GPU's: it is taken again without a wait.
 // Null where there are no pools.
 static cudaMemPool_t pool_of(int gpu) {
   static std::map<int, cudaMemPool_t> pools;
@@ -33,7 +33,7 @@ static cudaMemPool_t pool_of(int gpu) {
   properties.location = {cudaMemLocationTypeDevice, gpu};
   if (!cudaDeviceGetAttribute(&has, cudaDevAttrMemoryPoolsSupported, gpu) && has &&
       !cudaGetDeviceProperties(&card, gpu) && !cudaMemPoolCreate(&pool, &properties)) {
-    uint64_t kept = card.totalGlobalMem / 8;
+    uint64_t kept = card.totalGlobalMem / 16;
     (void)cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept);
   }
   (void)cudaGetLastError();

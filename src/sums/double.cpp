@@ -118,7 +118,7 @@ static size_t  workspace_bytes = 0;
 PetscErrorCode device::GetWorkspace(size_t bytes, double **work) {
   PetscFunctionBegin;
   if (bytes > workspace_bytes) {
-    PetscCallCUDA(cudaFree(workspace)); // waits for who uses it
+    DeviceFree(workspace); // after who uses it
     workspace = NULL, workspace_bytes = 0;
     PetscCall(DeviceMalloc(bytes, (void **)&workspace));
     workspace_bytes = bytes;
@@ -131,7 +131,7 @@ PetscErrorCode device::GetWorkspace(size_t bytes, double **work) {
 PetscErrorCode SumPairsFinalize() {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
-  if (workspace) PetscCallCUDA(cudaFree(workspace));
+  DeviceFree(workspace);
   workspace = NULL, workspace_bytes = 0;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
