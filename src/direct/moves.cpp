@@ -130,7 +130,8 @@ PetscErrorCode Move::Run(PetscMemType memory, bool back, const PetscScalar *from
     PetscCallMPI(MPI_Isend(packed, count, MPIU_SCALAR, r, tag_, comm_, &requests.back()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(for_each_of_box(memory, shared_[source][(size_t)rank], Copy{rooms_[source], rooms_[target], {0, 0, 0}, from, to}));
+  PetscCall(for_each_of_box(memory, shared_[source][(size_t)rank],
+                            Copy{rooms_[source], rooms_[target], {0, 0, 0}, from, to}));
   PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
   PetscCall(others([&](PetscMPIInt r) {
     const Box &box = shared_[target][(size_t)r];

@@ -4,7 +4,6 @@ import pathlib
 import re
 import sys
 import types
-import unittest
 import unittest.mock
 
 import numpy as np
@@ -181,8 +180,7 @@ class Operators(unittest.TestCase):
         self.assertAlmostEqual(self.x.sum(), before + 9 * 12)
         del values
         self.x.norm()  # which PETSc keeps
-        values = shellac.asarray(self.x)
-        values[:] = 2
+        (values := shellac.asarray(self.x))[:] = 2
         self.assertAlmostEqual(self.x.norm(), 2 * np.sqrt(9 * 12))
 
     def test_arrays_on_a_gpu(self):
