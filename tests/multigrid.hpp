@@ -90,14 +90,20 @@ inline KSPConvergedReason solve(Mat A, Vec b, Vec x, const std::string &options,
   return reason;
 }
 
-// A captured matrix with these rows.
-inline Matrix captured(DM da, const Fill &fill) {
+// A matrix with these rows: captured, or as AIJ, by which solutions are judged.
+inline Matrix matrix_of(DM da, const Fill &fill, MatType type) {
   Matrix A;
-  OK(DMSetMatType(da, MATSTENCILSHELL));
+  OK(DMSetMatType(da, type));
   OK(DMCreateMatrix(da, &A));
   set_rows(da, A, fill, Way::stencil, INSERT_VALUES);
   assemble(A);
   return A;
+}
+inline Matrix captured(DM da, const Fill &fill) {
+  return matrix_of(da, fill, MATSTENCILSHELL);
+}
+inline Matrix assembled(DM da, const Fill &fill) {
+  return matrix_of(da, fill, MATAIJ);
 }
 
 inline Lattice lattice(const Point &N, const std::vector<DMBoundaryType> &ends = {},

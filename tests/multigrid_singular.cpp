@@ -8,16 +8,6 @@
 
 using namespace tests;
 
-// The rows of a fill as an AIJ matrix, by which solutions are judged.
-static Matrix assembled(DM da, const Fill &fill) {
-  Matrix A;
-  OK(DMSetMatType(da, MATAIJ));
-  OK(DMCreateMatrix(da, &A));
-  set_rows(da, A, fill, Way::stencil, INSERT_VALUES);
-  assemble(A);
-  return A;
-}
-
 using Solid = std::function<bool(const PetscInt p[3])>;
 
 static bool is_outside(const Lattice &l, const PetscInt p[3]) {

@@ -90,15 +90,6 @@ struct Case {
   }
 };
 
-inline Matrix assembled(DM da, const Fill &fill) {
-  Matrix A;
-  OK(DMSetMatType(da, MATAIJ));
-  OK(DMCreateMatrix(da, &A));
-  set_rows(da, A, fill, Way::stencil, INSERT_VALUES);
-  assemble(A);
-  return A;
-}
-
 // All pairs of ends, and periodic; number 0 to 26.
 inline AxisRows rows(int number, PetscInt N, PetscReal k) {
   AxisRows axis;
