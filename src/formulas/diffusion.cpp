@@ -10,7 +10,7 @@
 #include "options/agreement.hpp"
 #include "stencil/types.hpp"
 #if !PetscDefined(USE_COMPLEX)
-#include "formulas/fill_on_host.hpp"
+#include "formulas/fill_inner.hpp"
 #include "formulas/flux_on_host.hpp"
 #endif
 
@@ -220,12 +220,7 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   PetscCall(VecDuplicate(state, &sum));
   PetscCall(arrays.Write(state, &fill.state));
   PetscCall(arrays.Write(sum, &fill.sum));
-#if !PetscDefined(USE_COMPLEX)
-  if (PetscMemTypeHost(to->memory()) && !flows)
-    PetscCall(fill_on_host(fill));
-  else
-#endif
-    PetscCall(to->ForAllPoints(fill));
+  PetscCall(fill_rows(to->memory(), fill));
   PetscCall(arrays.Restore());
   PetscCall(VecMax(state, NULL, &most[0]));
   PetscCall(VecMax(sum, NULL, &most[1]));
