@@ -7,7 +7,7 @@
 #include "multigrid/directed_sweep.hpp"
 #include "multigrid/prolong.hpp"
 #include "multigrid/restrict.hpp"
-#include "multigrid/setup/galerkin.hpp"
+#include "multigrid/setup/coarse_in_steps.hpp"
 #include "multigrid/setup/row_changes.hpp"
 #include "multigrid/smooth.hpp"
 #include "two_levels.hpp"
@@ -75,35 +75,39 @@ static void check_regular(TwoLevels &levels, const PetscScalar *weights, const P
   same.neighbours = coarse.neighbours;
   OK(same.MakeZero(PETSC_MEMTYPE_HOST));
   const shellac::Product of(fine, levels.coarsening, weights, restriction, levels.coarse_patch, same, total);
-  shellac::for_each_on_host(levels.coarse_patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
-    const PetscInt p[3] = {i, j, k};
-    shellac::set_coarse_run<1, 1>(of, Point(levels.coarsening, levels.coarse_patch, p), same.grown.index(p), 1);
-  });
+  if (dim == 3 && !star) {
+    shellac::Scratch<PetscScalar> room;
+    OK(shellac::coarsen_in_steps(PETSC_MEMTYPE_HOST, of, levels.coarsening, levels.coarse_patch, &room, 0));
+  } else
+    shellac::for_each_on_host(levels.coarse_patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+      const PetscInt p[3] = {i, j, k};
+      shellac::set_coarse_run<1, 1>(of, Point(levels.coarsening, levels.coarse_patch, p), same.grown.index(p), 1);
+    });
   CHECK(largest_difference(dense_of(same, levels.coarse_patch), galerkin) <= 1e-12);
 }
 
 TEST_CASE("a coarse operator is the Galerkin product of dense matrices", "[multigrid]") {
   for_each_two_levels(!no_gpu(false), [](TwoLevels &levels, const std::string &text) {
     INFO(text);
-    shellac::Couplings           coarse;
-    shellac::Mirror<PetscScalar> room;
-    const PetscScalar           *weights, *restriction;
-    PetscScalar                 *total;
+    shellac::Couplings   coarse;
+    shellac::CoarsenRoom room;
+    const PetscScalar   *weights, *restriction;
     coarse.grown = levels.coarse_patch.all();
     coarse.neighbours.star = false;
     for (int a = 0; a < 3; a++) coarse.neighbours.present[a] = levels.coarse_patch.N[a] > 1;
     OK(coarse.MakeZero(levels.memory));
-    OK(room.Make(levels.memory, levels.fine.points(), &total));
     OK(levels.weights.Get(levels.memory, &weights));
     OK(levels.restriction().Get(levels.memory, &restriction));
     OK(shellac::coarsen(levels.memory, levels.rows(), levels.coarsening, weights, restriction, levels.coarse_patch,
-                        coarse, total));
+                        coarse, &room));
     const Dense galerkin = product(levels.R, product(levels.A, levels.P));
     CHECK(largest_difference(dense_of(in_memory(PETSC_MEMTYPE_HOST, &coarse), levels.coarse_patch), galerkin) <= 1e-12);
     if (PetscMemTypeHost(levels.memory)) {
+      const PetscScalar *total = room.total.at(PETSC_MEMTYPE_HOST);
       check_regular<2, true>(levels, weights, restriction, total, coarse, galerkin);
       check_regular<2, false>(levels, weights, restriction, total, coarse, galerkin);
       check_regular<3, true>(levels, weights, restriction, total, coarse, galerkin);
+      check_regular<3, false>(levels, weights, restriction, total, coarse, galerkin);
     }
     if (levels.of_restriction.size()) return; // rows may have no coupling that interpolation follows
     PetscReal least = PETSC_MAX_REAL;         // all points are interpolated

@@ -193,12 +193,14 @@ PetscErrorCode invert_diagonals(PetscMemType memory, const CouplingArrays &rows)
 PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                            int axes_between, PetscScalar *weights);
 
+struct CoarsenRoom {
+  Scratch<PetscScalar> total, of_rows;
+};
 // The coarse operator, restriction times the fine one times interpolation, on the points of a patch: of all rows of
-// *coarse, whose arrays are on that patch or more. restriction: by its transpose's weights. total: room for the points of
-// the fine one.
+// *coarse, whose arrays are on that patch or more. restriction: by its transpose's weights.
 PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                        const PetscScalar *weights, const PetscScalar *restriction, const Patch &coarse_patch,
-                       const CouplingArrays &coarse, PetscScalar *total);
+                       const CouplingArrays &coarse, CoarsenRoom *room);
 
 // From the rows of a patch's points and of those next to them: the transposed ones, or half the sum of both, at the patch's
 // points. They have no masses, and *derived has the same arrays. But for all_of_transpose, couplings of the wrong sign

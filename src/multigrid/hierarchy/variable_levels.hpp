@@ -214,8 +214,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
     else if constexpr (same)
       own.memory_of_values.take_memory(&level(l + 1).rows);
     PetscCall(own.MakeZero(memory));
-    PetscCall(of->total.Grow(rows.points(), memory));
-    PetscCall(coarsen(memory, rows, coarsening, weights, restriction, coarse, own, of->total.at(memory)));
+    PetscCall(coarsen(memory, rows, coarsening, weights, restriction, coarse, own, &of->coarsening));
     if (of->nonsymmetric) PetscCall(for_each_run(memory, coarse.all(), point::AddDiffusion{own, NeighbourList(own)}));
     if (!parts_) PetscCall(fill_ghosts(memory, coarse, nullptr, own.grown, own.values, own.slots()));
     PetscCall(Keep(memory, at, &rows, &of_weights, &of_restriction));

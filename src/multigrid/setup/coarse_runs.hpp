@@ -11,6 +11,13 @@
 #include "device/runs.hpp"
 #include "multigrid/couplings.hpp"
 
+// Before a loop whose number of iterations the compiler may know: on a GPU its values are then in registers.
+#if defined(__CUDA_ARCH__)
+#define SHELLAC_UNROLL_KNOWN _Pragma("unroll")
+#else
+#define SHELLAC_UNROLL_KNOWN
+#endif
+
 namespace shellac {
 
 // The fine points around a coarse one along an axis, by their steps from the fine point that it is.
@@ -60,15 +67,19 @@ template <int dim, bool star> struct RegularPoint {
   PetscInt              first[3];
   static constexpr bool known = true;
 
+  RegularPoint() = default;
   SHELLAC_HD RegularPoint(const GridCoarsening &of, const Patch &coarse, const PetscInt p[3]) {
     for (int a = 0; a < 3; a++)
       first[a] = (a < dim ? 2 : 1) * (coarse.start[a] + p[a]) + (a < dim ? of.axis[a].offset : 0) - of.patch.start[a];
   }
+  static bool has_arms_of(const Neighbours &fine) {
+    return fine.star == star && fine.present[0] && fine.present[1] && fine.present[2] == (dim == 3);
+  }
   static bool serves(const GridCoarsening &of, const Neighbours &fine, const Neighbours &coarse) {
-    bool all = fine.star == star && !coarse.star;
+    bool all = has_arms_of(fine) && !coarse.star;
     for (int a = 0; a < 3; a++) {
       const CoarsePlaces &axis = of.axis[a];
-      all = all && fine.present[a] == (a < dim) && coarse.present[a] == (a < dim) &&
+      all = all && coarse.present[a] == (a < dim) &&
             (a >= dim || (axis.coarsens && !(of.patch.periodic[a] && of.patch.N[a] % 2)));
     }
     return all;
@@ -81,6 +92,13 @@ template <int dim, bool star> struct RegularPoint {
   SHELLAC_HD static constexpr int arms() { return star ? 2 * dim : coarse_arms(); }
   SHELLAC_HD static constexpr int step(int arm, int a) { // see Neighbours::each()
     return !star ? coarse_step(arm, a) : arm / 2 != a ? 0 : arm % 2 ? 1 : -1;
+  }
+  SHELLAC_HD static constexpr int arm_at(PetscInt x, PetscInt y, PetscInt z) { // negative where there is none
+    const int place = (int)(dim == 3 ? 13 + x + 3 * y + 9 * z : 4 + x + 3 * y);
+    if (dim == 2 && z) return -1;
+    if (!star) return place == coarse_arms() / 2 ? -1 : place - (place > coarse_arms() / 2);
+    if ((x != 0) + (y != 0) + (z != 0) != 1) return -1;
+    return x ? x > 0 : y ? 2 + (y > 0) : 4 + (z > 0);
   }
   SHELLAC_HD static constexpr int coarse_arms() { return dim == 3 ? 26 : 8; }
   SHELLAC_HD static constexpr int coarse_step(int arm, int a) {

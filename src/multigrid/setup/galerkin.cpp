@@ -2,7 +2,7 @@
 
 #include <bitset>
 
-#include "multigrid/setup/galerkin.hpp"
+#include "multigrid/setup/coarse_in_steps.hpp"
 
 namespace shellac {
 
@@ -42,20 +42,91 @@ struct PointsBetween {
   Box all() const { return {{0, 0, 0}, {count[0], count[1], count[2]}}; }
 };
 
+struct ListedArms {
+  NeighbourList list;
+
+  SHELLAC_HD int arms() const { return list.count; }
+  SHELLAC_HD int step(int arm, int a) const { return (int)list.at[arm].d[a]; }
+  SHELLAC_HD int arm_at(PetscInt x, PetscInt y, PetscInt z) const { return list.arm_at[step_place(x, y, z)]; }
+};
+struct AnyAxes {
+  bool is[3];
+
+  SHELLAC_HD bool operator[](int a) const { return is[a]; }
+};
+template <unsigned axes> struct TheseAxes { // which the compiler knows
+  SHELLAC_HD constexpr bool operator[](int a) const { return axes >> a & 1; }
+};
+
 // Weights in runs of those points.
-template <int stride> struct InterpolateBetween {
+template <int stride, class Arms, class Axes> struct InterpolateBetween {
+  Weights       of;
+  PointsBetween points;
+  Arms          arms;
+  Axes          between;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt n[3], int length) const {
+    PetscInt p[3];
+    for (int a = 0; a < 3; a++) p[a] = points.first[a] + points.apart[a] * n[a];
+    set_run_between<stride, most>(of, p, arms, between, length);
+  }
+};
+template <int stride> struct KeepRuns {
   Weights       of;
   PointsBetween points;
 
   template <int most> SHELLAC_RUN void run(const PetscInt n[3], int length) const {
     PetscInt p[3];
     for (int a = 0; a < 3; a++) p[a] = points.first[a] + points.apart[a] * n[a];
-    if (points.between[0] || points.between[1] || points.between[2])
-      set_run_between<stride, most>(of, p, points.between, length);
-    else
-      set_kept_run<stride>(of, p, length);
+    set_kept_run<stride>(of, p, length);
   }
 };
+
+template <int dim, bool star, unsigned axes>
+PetscErrorCode interpolate_known(PetscMemType memory, const Weights &of, const PointsBetween &points) {
+  using Run = InterpolateBetween<1, RegularPoint<dim, star>, TheseAxes<axes>>;
+  return for_each_of_box(memory, points.all(), runs::OnePoint<Run>{{of, points, {}, {}}});
+}
+template <int dim, bool star>
+PetscErrorCode interpolate_known(PetscMemType memory, const Weights &of, const PointsBetween &points, unsigned axes,
+                                 bool *done) {
+  PetscFunctionBegin;
+  if (*done || !RegularPoint<dim, star>::has_arms_of(of.fine.neighbours)) PetscFunctionReturn(PETSC_SUCCESS);
+  *done = true;
+  if (axes == 1) PetscCall((interpolate_known<dim, star, 1>(memory, of, points)));
+  if (axes == 2) PetscCall((interpolate_known<dim, star, 2>(memory, of, points)));
+  if (axes == 3) PetscCall((interpolate_known<dim, star, 3>(memory, of, points)));
+  if constexpr (dim == 3) {
+    if (axes == 4) PetscCall((interpolate_known<dim, star, 4>(memory, of, points)));
+    if (axes == 5) PetscCall((interpolate_known<dim, star, 5>(memory, of, points)));
+    if (axes == 6) PetscCall((interpolate_known<dim, star, 6>(memory, of, points)));
+    if (axes == 7) PetscCall((interpolate_known<dim, star, 7>(memory, of, points)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int stride>
+PetscErrorCode interpolate_between(PetscMemType memory, const Weights &of, const PointsBetween &points, unsigned axes) {
+  bool done = false;
+
+  PetscFunctionBegin;
+  if (!axes) {
+    PetscCall(for_each_run(memory, points.all(), KeepRuns<stride>{of, points}));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if constexpr (any_kernels)
+    if (PetscMemTypeDevice(memory)) {
+      PetscCall((interpolate_known<2, true>(memory, of, points, axes, &done)));
+      PetscCall((interpolate_known<2, false>(memory, of, points, axes, &done)));
+      PetscCall((interpolate_known<3, true>(memory, of, points, axes, &done)));
+      PetscCall((interpolate_known<3, false>(memory, of, points, axes, &done)));
+    }
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  using Run = InterpolateBetween<stride, ListedArms, AnyAxes>;
+  const AnyAxes between = {{points.between[0], points.between[1], points.between[2]}};
+  PetscCall(for_each_run(memory, points.all(), Run{of, points, {NeighbourList(of.fine)}, between}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 // ---- the coarse operator
 
@@ -122,26 +193,25 @@ PetscErrorCode derive_rows(PetscMemType memory, const Patch &patch, const Coupli
 
 PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                            int axes_between, PetscScalar *weights) {
-  const Weights of = {fine, coarsening, NeighbourList(fine), weights};
+  const Weights of = {fine, coarsening, weights};
 
   PetscFunctionBegin;
   for (unsigned axes = 0; axes < 8; axes++) {
     if ((int)std::bitset<3>(axes).count() != axes_between) continue;
     const PointsBetween points(coarsening, axes);
-    if (coarsening.axis[0].coarsens)
-      PetscCall(for_each_run(memory, points.all(), InterpolateBetween<2>{of, points}));
-    else
-      PetscCall(for_each_run(memory, points.all(), InterpolateBetween<1>{of, points}));
+    PetscCall(coarsening.axis[0].coarsens ? interpolate_between<2>(memory, of, points, axes)
+                                          : interpolate_between<1>(memory, of, points, axes));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                        const PetscScalar *weights, const PetscScalar *restriction, const Patch &coarse_patch,
-                       const CouplingArrays &coarse, PetscScalar *total) {
-  const Product of(fine, coarsening, weights, restriction, coarse_patch, coarse, total);
-
+                       const CouplingArrays &coarse, CoarsenRoom *room) {
   PetscFunctionBegin;
+  PetscCall(room->total.Grow(fine.points(), memory));
+  PetscScalar *const total = room->total.at(memory);
+  const Product      of(fine, coarsening, weights, restriction, coarse_patch, coarse, total);
   PetscCall(for_each_run(memory, fine.grown, AddWeights{fine.grown, weights, coarsening.corners(), total}));
   bool done = false;
   if constexpr (any_kernels)
@@ -149,6 +219,10 @@ PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const Gr
       PetscCall((coarsen_regular<2, true>(memory, of, coarsening, coarse_patch, &done)));
       PetscCall((coarsen_regular<2, false>(memory, of, coarsening, coarse_patch, &done)));
       PetscCall((coarsen_regular<3, true>(memory, of, coarsening, coarse_patch, &done)));
+      if (!done && RegularPoint<3, false>::serves(coarsening, fine.neighbours, coarse.neighbours)) {
+        PetscCall(coarsen_in_steps(memory, of, coarsening, coarse_patch, &room->of_rows));
+        done = true;
+      }
     }
   if (!done) PetscCall(for_each_coarse_run(memory, coarsening, coarse_patch, CoarsenRuns{of, coarse_patch}));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -56,7 +56,6 @@ struct DeriveRows {
 struct Weights {
   CouplingArrays fine;
   GridCoarsening coarsening;
-  NeighbourList  neighbours;
   PetscScalar   *w; // [corners][points of grown]
 };
 
@@ -79,9 +78,10 @@ template <int stride> SHELLAC_RUN void set_kept_run(const Weights &of, const Pet
 }
 
 // Of n points from p on, which lie between coarse ones along some axes: they take the value at which their row, summed
-// up along the other axes, is zero.
-template <int stride, int most>
-SHELLAC_RUN void set_run_between(const Weights &of, const PetscInt p[3], const bool between[3], int n) {
+// up along the other axes, is zero. Where the compiler knows the arms and axes, a GPU has all of it in registers.
+template <int stride, int most, class Point, class Axes>
+SHELLAC_RUN void set_run_between(const Weights &of, const PetscInt p[3], const Point &point, const Axes &between,
+                                 int n) {
   const size_t       at = of.fine.grown.index(p), points = of.fine.points();
   const PetscScalar *shift = of.fine.slot(SHIFT) + at, *inverse = of.fine.slot(INVERSE_DIAGONAL) + at;
   PetscScalar        side[3][2][most], sum[most], coupling[most], w[most];
@@ -89,14 +89,14 @@ SHELLAC_RUN void set_run_between(const Weights &of, const PetscInt p[3], const b
   for (int a = 0; a < 3; a++)
     for (int e = 0; e < 2; e++) fill_run(side[a][e], n, PetscScalar(0));
   fill_run(sum, n, PetscScalar(0));
-  for (int arm = 0; arm < of.neighbours.count; arm++) {
-    const Neighbour   &neighbour = of.neighbours.at[arm];
-    const PetscScalar *c = neighbour.coupling + at;
+  SHELLAC_UNROLL_KNOWN
+  for (int arm = 0; arm < point.arms(); arm++) {
+    const PetscScalar *c = of.fine.slot(FIRST_COUPLING + arm) + at;
     bool               leads_on = false;
     SHELLAC_UNROLL_ALL
     for (int m = 0; m < 6; m++) {
       const int a = m / 2, e = m % 2;
-      if (!between[a] || neighbour.d[a] != 2 * e - 1) continue;
+      if (!between[a] || point.step(arm, a) != 2 * e - 1) continue;
       leads_on = true;
       SHELLAC_COLUMNS
       for (int i = 0; i < n; i++) side[a][e][i] += c[i * stride];
@@ -118,40 +118,43 @@ SHELLAC_RUN void set_run_between(const Weights &of, const PetscInt p[3], const b
   // A coarse point's weight comes by the steps that lead to it, and by those that stay beside it along some axes.
   const PetscInt aside[3] = {!between[0], !between[1], !between[2]};
   PetscInt       to[3], from[3], d[3], s[3], back[3];
-  for (to[2] = 0; to[2] <= between[2]; to[2]++)
-    for (to[1] = 0; to[1] <= between[1]; to[1]++)
-      for (to[0] = 0; to[0] <= between[0]; to[0]++) {
-        fill_run(w, n, PetscScalar(0));
-        for (back[2] = 0; back[2] <= between[2]; back[2]++)
-          for (back[1] = 0; back[1] <= between[1]; back[1]++)
-            for (back[0] = 0; back[0] <= between[0]; back[0]++) {
-              PetscInt q[3];
-              for (int a = 0; a < 3; a++) {
-                d[a] = back[a] ? 2 * to[a] - 1 : 0;
-                from[a] = back[a] ? 0 : to[a];
-                q[a] = p[a] + d[a];
-              }
-              if (!d[0] && !d[1] && !d[2]) continue;
-              bool met = false;
-              fill_run(coupling, n, PetscScalar(0));
-              for (s[2] = d[2] - aside[2]; s[2] <= d[2] + aside[2]; s[2]++)
-                for (s[1] = d[1] - aside[1]; s[1] <= d[1] + aside[1]; s[1]++)
-                  for (s[0] = d[0] - aside[0]; s[0] <= d[0] + aside[0]; s[0]++) {
-                    const int arm = of.neighbours.arm_at[step_place(s[0], s[1], s[2])];
-                    if (arm < 0) continue;
-                    met = true;
-                    const PetscScalar *c = of.neighbours.at[arm].coupling + at;
-                    SHELLAC_COLUMNS
-                    for (int i = 0; i < n; i++) coupling[i] += c[i * stride];
-                  }
-              if (!met) continue;
-              const PetscScalar *its = of.w + of.coarsening.corner(from) * points + of.fine.grown.index(q);
-              SHELLAC_COLUMNS
-              for (int i = 0; i < n; i++) w[i] += coupling[i] * its[i * stride];
-            }
-        PetscScalar *out = of.w + of.coarsening.corner(to) * points + at;
-        for (int i = 0; i < n; i++) out[i * stride] = sum[i] == (PetscScalar)0 ? PetscScalar(0) : w[i] / sum[i];
+  SHELLAC_UNROLL_KNOWN
+  for (to[2] = 0; to[2] <= between[2]; to[2]++) SHELLAC_UNROLL_KNOWN
+  for (to[1] = 0; to[1] <= between[1]; to[1]++) SHELLAC_UNROLL_KNOWN
+  for (to[0] = 0; to[0] <= between[0]; to[0]++) {
+    fill_run(w, n, PetscScalar(0));
+    SHELLAC_UNROLL_KNOWN
+    for (back[2] = 0; back[2] <= between[2]; back[2]++) SHELLAC_UNROLL_KNOWN
+    for (back[1] = 0; back[1] <= between[1]; back[1]++) SHELLAC_UNROLL_KNOWN
+    for (back[0] = 0; back[0] <= between[0]; back[0]++) {
+      PetscInt q[3];
+      for (int a = 0; a < 3; a++) {
+        d[a] = back[a] ? 2 * to[a] - 1 : 0;
+        from[a] = back[a] ? 0 : to[a];
+        q[a] = p[a] + d[a];
       }
+      if (!d[0] && !d[1] && !d[2]) continue;
+      bool met = false;
+      fill_run(coupling, n, PetscScalar(0));
+      SHELLAC_UNROLL_KNOWN
+      for (s[2] = d[2] - aside[2]; s[2] <= d[2] + aside[2]; s[2]++) SHELLAC_UNROLL_KNOWN
+      for (s[1] = d[1] - aside[1]; s[1] <= d[1] + aside[1]; s[1]++) SHELLAC_UNROLL_KNOWN
+      for (s[0] = d[0] - aside[0]; s[0] <= d[0] + aside[0]; s[0]++) {
+        const int arm = point.arm_at(s[0], s[1], s[2]);
+        if (arm < 0) continue;
+        met = true;
+        const PetscScalar *c = of.fine.slot(FIRST_COUPLING + arm) + at;
+        SHELLAC_COLUMNS
+        for (int i = 0; i < n; i++) coupling[i] += c[i * stride];
+      }
+      if (!met) continue;
+      const PetscScalar *its = of.w + of.coarsening.corner(from) * points + of.fine.grown.index(q);
+      SHELLAC_COLUMNS
+      for (int i = 0; i < n; i++) w[i] += coupling[i] * its[i * stride];
+    }
+    PetscScalar *out = of.w + of.coarsening.corner(to) * points + at;
+    for (int i = 0; i < n; i++) out[i * stride] = sum[i] == (PetscScalar)0 ? PetscScalar(0) : w[i] / sum[i];
+  }
 }
 
 // ---- the coarse operator -------------------------------------------------------------------------------------------
@@ -179,6 +182,28 @@ struct Product {
   }
 };
 
+template <class Point, class Arm> SHELLAC_RUN int coarse_place(const Point &point, Arm arm) {
+  return step_place(point.coarse_step(arm, 0), point.coarse_step(arm, 1), point.coarse_step(arm, 2));
+}
+
+// What is left of rows once their couplings, shifts, and the size of what cancels in these are summed up.
+template <int most, class Point>
+SHELLAC_RUN void finish_coarse_run(const Product &of, const Point &point, size_t here, int n,
+                                   const PetscScalar to[27][most], PetscScalar *shift, const PetscReal *size) {
+  PetscScalar diagonal[most];
+  // The row's own entry is no measure: of a coarse point alone in a closed domain it is rounding, too.
+  for (int i = 0; i < n; i++)
+    if (PetscAbsScalar(shift[i]) <= cancellation * size[i]) shift[i] = 0;
+  for (int i = 0; i < n; i++) of.coarse.slot(SHIFT)[here + i] = diagonal[i] = shift[i];
+  for_each_coarse_arm(point, [&](auto arm) {
+    const PetscScalar *sum = to[coarse_place(point, arm)];
+    PetscScalar       *coupling = of.coarse_neighbours.at[arm].coupling + here;
+    SHELLAC_COLUMNS
+    for (int i = 0; i < n; i++) coupling[i] = sum[i], diagonal[i] += sum[i];
+  });
+  invert_run(diagonal, of.coarse.slot(INVERSE_DIAGONAL) + here, n);
+}
+
 // The rows of n coarse points, from one on that has the place `here`.
 template <int stride, int most, class Point>
 SHELLAC_RUN void set_coarse_run(const Product &of, const Point &point, size_t here, int n) {
@@ -190,14 +215,11 @@ SHELLAC_RUN void set_coarse_run(const Product &of, const Point &point, size_t he
   fill_run(shift, n, PetscScalar(0));
   fill_run(size, n, PetscReal(0));
   fill_run(to[center], n, PetscScalar(0));
-  const auto place_of = [&](auto arm) {
-    return step_place(point.coarse_step(arm, 0), point.coarse_step(arm, 1), point.coarse_step(arm, 2));
-  };
   const auto corner_at = [&](const int c[3]) { // among a point's
     if (Point::known) return c[0] + 2 * c[1] + 4 * c[2];
     return c[0] * of.corner_step[0] + c[1] * of.corner_step[1] + c[2] * of.corner_step[2];
   };
-  for_each_coarse_arm(point, [&](auto arm) { fill_run(to[place_of(arm)], n, PetscScalar(0)); });
+  for_each_coarse_arm(point, [&](auto arm) { fill_run(to[coarse_place(point, arm)], n, PetscScalar(0)); });
   const auto add_fine_point = [&](auto x, auto y, auto z) {
     const int s[3] = {x, y, z};
     PetscInt  p[3];
@@ -259,17 +281,7 @@ SHELLAC_RUN void set_coarse_run(const Product &of, const Point &point, size_t he
   for_each_step<2>(point, [&](auto z) {
     for_each_step<1>(point, [&](auto y) { for_each_step<0>(point, [&](auto x) { add_fine_point(x, y, z); }); });
   });
-  // The row's own entry is no measure: of a coarse point alone in a closed domain it is rounding, too.
-  for (int i = 0; i < n; i++)
-    if (PetscAbsScalar(shift[i]) <= cancellation * size[i]) shift[i] = 0;
-  for (int i = 0; i < n; i++) of.coarse.slot(SHIFT)[here + i] = diagonal[i] = shift[i];
-  for_each_coarse_arm(point, [&](auto arm) {
-    const PetscScalar *sum = to[place_of(arm)];
-    PetscScalar       *coupling = of.coarse_neighbours.at[arm].coupling + here;
-    SHELLAC_COLUMNS
-    for (int i = 0; i < n; i++) coupling[i] = sum[i], diagonal[i] += sum[i];
-  });
-  invert_run(diagonal, of.coarse.slot(INVERSE_DIAGONAL) + here, n);
+  finish_coarse_run<most>(of, point, here, n, to, shift, size);
 }
 
 } // namespace shellac

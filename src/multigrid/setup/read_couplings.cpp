@@ -30,28 +30,29 @@ struct ReadRows {
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
     const size_t at = rows.place_of(p);
-    PetscScalar *diagonal = rows.level.slot(INVERSE_DIAGONAL) + at, *shift = rows.level.slot(SHIFT) + at, sum[most];
+    PetscScalar *shift = rows.level.slot(SHIFT) + at, entry[27][most], sum[most];
     PetscReal    others[most];
     bool         alone[most], zeros = false, far_ones = false, finite = true;
-    const auto   coupling = [&](int arm) { return rows.neighbours.at[arm].coupling + at; };
     rows.read(
-        p, n, [&](int arm) { return arm < rows.neighbours.count ? coupling(arm) : diagonal; }, others);
+        p, n, [&](int arm) { return entry[arm]; }, others);
 
+    const PetscScalar *diagonal = entry[rows.neighbours.count];
     for (int i = 0; i < n; i++) {
       sum[i] = diagonal[i];
+      rows.level.slot(INVERSE_DIAGONAL)[at + i] = diagonal[i];
       finite &= diagonal[i] - diagonal[i] == (PetscScalar)0 && others[i] - others[i] == 0;
       zeros |= diagonal[i] == (PetscScalar)0;
       far_ones |= others[i] != 0;
       alone[i] = others[i] == 0;
     }
-    SHELLAC_UNROLL
     for (int arm = 0; arm < rows.neighbours.count; arm++) {
-      PetscScalar *c = coupling(arm);
+      const PetscScalar *e = entry[arm];
+      PetscScalar       *c = rows.neighbours.at[arm].coupling + at;
       for (int i = 0; i < n; i++) {
-        finite &= c[i] - c[i] == (PetscScalar)0;
-        alone[i] &= c[i] == (PetscScalar)0;
-        sum[i] += c[i];
-        c[i] = PetscScalar(0) - c[i];
+        finite &= e[i] - e[i] == (PetscScalar)0;
+        alone[i] &= e[i] == (PetscScalar)0;
+        sum[i] += e[i];
+        c[i] = PetscScalar(0) - e[i];
       }
     }
     for (int i = 0; i < n; i++) {
@@ -117,6 +118,7 @@ struct SurveyRows {
       }
       if (positive) flags.positive = 1;
       if (positive < some) flags.negative = 1;
+      SHELLAC_UNROLL_ALL
       for (int a = 0; a < 3; a++)
         if (axes == 1 && d[a]) found->sums[a][0] += sum, found->sums[a][1] += some;
     }
@@ -126,16 +128,16 @@ struct SurveyRows {
       if (PetscRealPart(shift[i] * PetscConj(diagonal[i])) < 0) flags.opposite = 1;
       if (size[i] > 0) found->most = PetscMax(found->most, size[i] / PetscAbsScalar(diagonal[i]));
     }
-    for (int a = 0; a < 3; a++)
-      for (int e = 0; e < 2; e++) {
-        const int      last = a == 0 && e == UPPER ? n - 1 : 0; // of the run, along this axis
-        const PetscInt end[3] = {p[0] + last, p[1], p[2]};
-        if (!patch.at_domain_end(end, a, (Side)e)) continue;
-        for (int i = last; i < (a ? n : last + 1); i++) {
-          if (fixed[at + i] == (PetscScalar)0) flags.other_ends[a][e] = 1;
-          found->sums[a][2 + e] += PetscAbsScalar(shift[i]);
-        }
+    SHELLAC_UNROLL_ALL // the sums are then in registers
+        for (int a = 0; a < 3; a++) SHELLAC_UNROLL_ALL for (int e = 0; e < 2; e++) {
+      const int      last = a == 0 && e == UPPER ? n - 1 : 0; // of the run, along this axis
+      const PetscInt end[3] = {p[0] + last, p[1], p[2]};
+      if (!patch.at_domain_end(end, a, (Side)e)) continue;
+      for (int i = last; i < (a ? n : last + 1); i++) {
+        if (fixed[at + i] == (PetscScalar)0) flags.other_ends[a][e] = 1;
+        found->sums[a][2 + e] += PetscAbsScalar(shift[i]);
       }
+    }
   }
 };
 

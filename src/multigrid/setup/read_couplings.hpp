@@ -132,7 +132,8 @@ struct OperatorRows {
   Scratch<RowFindings> findings, parts;
   MassMemory           masses;
   Scratch<RowBound>    bounds, bound_parts;
-  Scratch<PetscScalar> total, derived;
+  CoarsenRoom          coarsening;
+  Scratch<PetscScalar> derived;
 };
 
 // Collective. Into that memory: a GPU's only where coefficients can be there. But rows of several ranks that are symmetric

@@ -257,14 +257,13 @@ PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
   const Arms         &arms = coarse.arms();
   FillEmptyRows       fill;
   Couplings           of_pair; // the coarse ones
-  Scratch<T>          total;
+  CoarsenRoom         room;
   std::vector<T>      parts;
   PetscScalar *const *values;
 
   PetscFunctionBegin;
   of_pair.grown = at.target.all();
   for (int a = 0; a < 3; a++) of_pair.neighbours.present[a] = at.target.N[a] > 1;
-  PetscCall(total.Grow(rows.points(), set_up_memory_));
   PetscCall(coarse.Zero()); // its memory is used again
   PetscCall(coarse.Open(&values, set_up_memory_));
   const size_t points = of_pair.points();
@@ -279,7 +278,7 @@ PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
       PetscCall(of_pair.MakeZero(set_up_memory_));
       const SystemTransfers &of = at.transfers;
       PetscCall(coarsen(set_up_memory_, rows.of_pair(r, c), of.coarsening, of.weights + of.place(0, c),
-                        of.weights + of.place(0, r), at.target, of_pair, total.at(set_up_memory_)));
+                        of.weights + of.place(0, r), at.target, of_pair, &room));
       AddPair    add = {of_pair, local, {}, nullptr};
       const auto to = [&](int arm) {
         return gathers ? parts.data() + (size_t)arm * points : values[coarse.slot(arm, r, c)];
