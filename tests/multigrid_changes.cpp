@@ -34,17 +34,6 @@ bool follows(KSP ksp) {
   return printed([&] { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }).find("levels updated since") != std::string::npos;
 }
 
-// Levels of symmetric rows on several GPUs are new after each change.
-bool follows_or_is_spread(KSP ksp) {
-  Mat       A;
-  VecType   type;
-  PetscBool cuda;
-  OK(KSPGetOperators(ksp, &A, NULL));
-  OK(MatGetVecType(A, &type));
-  OK(PetscStrendswith(type, "cuda", &cuda));
-  return (cuda && rank_count() > 1) || follows(ksp);
-}
-
 struct Change {
   PetscScalar factor, shift;
 };
@@ -102,7 +91,7 @@ TEST_CASE("levels follow a matrix that is scaled and shifted, and serve it as ne
             change(A, by);
             INFO("times " << PetscRealPart(by.factor) << ", plus " << PetscRealPart(by.shift));
             CHECK(check_change(ksp, A, b) <= 12);
-            CHECK(follows_or_is_spread(ksp));
+            CHECK(follows(ksp));
           }
         }
 }
@@ -131,7 +120,7 @@ TEST_CASE("shifts of any size and sign take no more iterations than a new set-up
         INFO("change " << n);
         change(A, changes[n]);
         check_change(ksp, A, b);
-        if (PetscAbsScalar(changes[n].shift) < 1e-3) CHECK(follows_or_is_spread(ksp));
+        if (PetscAbsScalar(changes[n].shift) < 1e-3) CHECK(follows(ksp));
       }
     }
 }
@@ -156,7 +145,7 @@ TEST_CASE("shifts that grow little by little take no more iterations than a new 
       check_change(ksp, A, b);
     else
       OK(PCSetUp(pc));
-    followed += follows_or_is_spread(ksp);
+    followed += follows(ksp);
   }
   CHECK(followed >= 10); // of the steps
 }
@@ -178,7 +167,7 @@ TEST_CASE("levels follow a matrix that couples nothing in the middle", "[multigr
     for (const Change &by : {Change{1, 1e-4}, Change{-3, 0}}) {
       change(A, by);
       CHECK(check_change(ksp, A, b) <= 12);
-      CHECK(follows_or_is_spread(ksp));
+      CHECK(follows(ksp));
     }
   }
 }
@@ -198,11 +187,11 @@ TEST_CASE("levels follow other diagonals and new assemblies, and are made anew f
     OK(VecScale(d, 0.01));
     OK(MatDiagonalSet(A, d, ADD_VALUES)); // as of a reaction
     check_change(ksp, A, b);
-    CHECK(follows_or_is_spread(ksp));
+    CHECK(follows(ksp));
     set_rows(da, A, times(fill, 2, 0.01), Way::stencil, INSERT_VALUES); // as for another time step
     assemble(A);
     check_change(ksp, A, b);
-    CHECK(follows_or_is_spread(ksp));
+    CHECK(follows(ksp));
     set_rows(da, A, times(other, 2, 0.01), Way::stencil, INSERT_VALUES);
     assemble(A);
     check_change(ksp, A, b);
@@ -237,7 +226,7 @@ TEST_CASE("levels that are not symmetric follow a shift", "[multigrid]") {
     for (PetscScalar shift : {1e-4, 1e-2}) {
       OK(MatShift(A, shift));
       CHECK(check_change(ksp, A, b) <= 12);
-      CHECK(follows_or_is_spread(ksp));
+      CHECK(follows(ksp));
     }
   }
 }
@@ -254,7 +243,7 @@ TEST_CASE("levels of a system follow a shift that is large on coarse grids alone
   for (int n = 0; n < 4; n++) {
     OK(MatShift(A, 0.01));
     check_change(ksp, A, b);
-    CHECK(follows_or_is_spread(ksp));
+    CHECK(follows(ksp));
   }
 }
 
@@ -269,7 +258,7 @@ TEST_CASE("a singular matrix that is shifted, and shifted back, is solved each t
     OK(MatMult(A, u, b));
     INFO("shift " << PetscRealPart(shift));
     CHECK(check_change(ksp, A, b) <= 12);
-    CHECK((shift == (PetscScalar)0 ? !follows(ksp) : follows_or_is_spread(ksp)));
+    CHECK(follows(ksp) == (shift != (PetscScalar)0));
   }
 }
 
@@ -290,7 +279,7 @@ TEST_CASE("a preconditioner that is to be used again stays as it is", "[multigri
   CHECK(difference(after, before) == 0);
   OK(KSPSetReusePreconditioner(ksp, PETSC_FALSE));
   check_change(ksp, A, b);
-  CHECK(follows_or_is_spread(ksp));
+  CHECK(follows(ksp));
 }
 
 TEST_CASE("the view warns of a star whose couplings have both signs", "[multigrid][view]") {
@@ -327,13 +316,13 @@ TEST_CASE("levels of systems follow a matrix that is scaled and shifted, and ser
         INFO("times " << PetscRealPart(by.factor) << ", plus " << PetscRealPart(by.shift));
         change(A, by);
         check_change(ksp, A, b);
-        CHECK(follows_or_is_spread(ksp));
+        CHECK(follows(ksp));
       }
       OK(VecAbs(d));
       OK(VecScale(d, -0.1));
       OK(MatDiagonalSet(A, d, ADD_VALUES));
       check_change(ksp, A, b);
-      CHECK(follows_or_is_spread(ksp));
+      CHECK(follows(ksp));
       set_rows( // as it was, but for a factor
           da, A,
           [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
@@ -343,7 +332,7 @@ TEST_CASE("levels of systems follow a matrix that is scaled and shifted, and ser
           Way::stencil, INSERT_VALUES);
       assemble(A);
       check_change(ksp, A, b);
-      CHECK(follows_or_is_spread(ksp));
+      CHECK(follows(ksp));
       change(A, {1, -0.5}); // eigenvalues go away from one
       check_change(ksp, A, b);
       CHECK(!follows(ksp));

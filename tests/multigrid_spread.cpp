@@ -137,6 +137,51 @@ TEST_CASE("variable coefficients on several GPUs are solved again after they hav
     }
 }
 
+TEST_CASE("levels on several GPUs follow a matrix that is scaled and shifted", "[multigrid][device]") {
+  const DMBoundaryType none = DM_BOUNDARY_NONE, around = DM_BOUNDARY_PERIODIC;
+  if (skips(no_gpu(false) || rank_count() == 1)) return;
+  for (const Point &N : {Point{300, 210, 1}, Point{62, 70, 81}})
+    for (const auto &ends : {std::vector<DMBoundaryType>{none, none, none}, {none, around, none}})
+      for (const char *whole : {"0", "600", "20000"})
+        for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY}) {
+          const Lattice     l = lattice(N, ends);
+          const std::string options = std::string("-test_pc_type stencilmg -test_ksp_type gmres -test_ksp_rtol 1e-9 "
+                                                  "-test_pc_stencilmg_whole_points ") +
+                                      whole;
+          Twins      t(l, VECCUDA);
+          Vector     b = random_vector(t.da, 1), x = make_vector(t.da);
+          const Fill fill = medium_fill(l, Medium::blocks, form, 0.01);
+          t.both([&](DM dm, Mat M) {
+            set_rows(dm, M, fill, Way::stencil, ADD_VALUES);
+            assemble(M);
+          });
+          const auto solved = [&](KSP ksp) {
+            PetscInt iterations;
+            OK(KSPSolve(ksp, b, x));
+            OK(KSPGetIterationNumber(ksp, &iterations));
+            CHECK(relative_residual(t.aij, b, x) <= 1e-7);
+            return iterations;
+          };
+          Solver ksp = make_solver(t.A, options);
+          INFO(describe(l) << ", boundary form " << (int)form << ", whole " << whole);
+          solved(ksp);
+          for (const auto &by : {std::pair<PetscReal, PetscReal>{3, 0}, {1, 0.004}, {0.5, -0.001}}) {
+            PC pc;
+            t.both([&](DM, Mat M) {
+              OK(MatScale(M, by.first));
+              OK(MatShift(M, by.second));
+            });
+            Solver fresh = make_solver(t.A, options);
+            INFO("times " << by.first << ", plus " << by.second);
+            const PetscInt iterations = solved(ksp);
+            CHECK(iterations <= solved(fresh) + 1);
+            OK(KSPGetPC(ksp, &pc));
+            CHECK(printed([&] { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }).find("levels updated since") !=
+                  std::string::npos);
+          }
+        }
+}
+
 TEST_CASE("levels that each of several GPUs has wholly, and others, solve for the user's matrix",
           "[multigrid][device]") {
   if (skips(no_gpu(false) || rank_count() == 1)) return;

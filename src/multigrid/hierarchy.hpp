@@ -75,6 +75,9 @@ public:
   PetscErrorCode BeginCycle(PetscReal *norm) override;
   PetscErrorCode GetCoarse(S *room, const S **b) override;
   PetscErrorCode SetCoarse(S *room, const std::function<PetscErrorCode(S *)> &set) override;
+  PetscErrorCode CompareWith(StencilMat *context, Vec fixed, const PetscInt offset[3], S *a, S **diagonal, bool *alike,
+                             bool *equal) override;
+  PetscErrorCode FollowChange(S a, S *diagonal, bool *serves, bool *failed) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, grid_.comm, norms); }
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
@@ -108,8 +111,6 @@ private:
   PetscErrorCode Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights, Mirror<S> *restriction);
   void           set_omega(Level &level, PetscReal high);
   PetscErrorCode Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights);
-  PetscErrorCode CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike, bool *equal);
-  PetscErrorCode UpdateLevels(S a, S *diagonal, bool *serves, bool *failed);
   void           TakeMemory(Hierarchy *from);
   PetscErrorCode Prepare(PetscMemType memory);
   PetscErrorCode PartAt(int l, Part *part);
@@ -298,6 +299,7 @@ private:
   bool                                singular_ = false;     // constants are the operator's null space
   bool                                opposite_ = false;     // there are shifts of the sign opposite to couplings
   Grid                                grid_;                 // of the vectors
+  MPI_Comm                            rows_comm_ = MPI_COMM_NULL; // of the ranks that have variable levels together
   Mirror<AxisPoint<R>>                points_;               // of all axes of all levels: one copy to the GPU
   bool                                nonsymmetric_ = false; // with any masses: restriction has weights of its own
   CoarseSolve<Part>                   solver_;               // of the last level, unless it is relaxed or has

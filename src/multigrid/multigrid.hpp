@@ -128,6 +128,15 @@ public:
   virtual PetscErrorCode SetCoarse(PetscScalar *, const std::function<PetscErrorCode(PetscScalar *)> &) {
     return PETSC_ERR_SUP;
   }
+  // CompareWith: the operator's rows, whose first is `offset` points after the finest level's, with that level's. Where they are a
+  // times these, with another diagonal: *alike, and *diagonal, the change of own points. FollowChange: the rows of all levels
+  // but a window's second one, from the change at the finest level's points, as Update(). Collective over all ranks.
+  virtual PetscErrorCode CompareWith(StencilMat *, Vec, const PetscInt[3], PetscScalar *, PetscScalar **, bool *alike,
+                                     bool *) {
+    *alike = false;
+    return PETSC_SUCCESS;
+  }
+  virtual PetscErrorCode FollowChange(PetscScalar, PetscScalar *, bool *, bool *) { return PETSC_ERR_SUP; }
 
   // Gives up the memory of the finest level's rows, for new ones; it can only be destroyed then, or make room for another.
   virtual void LendMemory(Couplings *) {}

@@ -173,7 +173,7 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   const auto        &op = static_cast<CapturedStencil &>(*context->op);
   const PetscMemType memory = SHELLAC_CUDA && (ranks == 1 || device) ? op.home() : PETSC_MEMTYPE_HOST;
   bool               follows, failed = false, made = false;
-  PetscCall(follow(mg, context, ranks == 1 ? memory : PETSC_MEMTYPE_HOST, current, &follows));
+  PetscCall(follow(mg, context, memory, current, &follows));
   if (follows) PetscFunctionReturn(PETSC_SUCCESS);
   std::unique_ptr<StencilOperator> star;
   PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));

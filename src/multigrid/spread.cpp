@@ -290,6 +290,33 @@ PetscErrorCode SpreadMultigrid::Enter(const S *b, S *x, bool from_x, bool again,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The change of the diagonal goes from level to level as a cycle's right-hand sides do.
+PetscErrorCode SpreadMultigrid::Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done, bool *equal,
+                                       bool *failed) {
+  PetscInt offset[3];
+  S        a, *diagonal;
+
+  PetscFunctionBegin;
+  *done = false;
+  if (PetscMemTypeHost(memory) || last_is_one_) PetscFunctionReturn(PETSC_SUCCESS);
+  for (auto &level : levels_) PetscCall(level->of->Open(level->b.at(on_gpu), level->x.at(on_gpu), false, false));
+  for (int c = 0; c < 3; c++) offset[c] = own_.lo[c] - box_at(0).lo[c];
+  PetscCall(levels_[0]->of->CompareWith(context, fixed, offset, &a, &diagonal, done, equal));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckLate());
+  sound_ = false;
+  PetscCall(enter_->Run(diagonal, b_at(0).at(on_gpu)));
+  for (int l = 0; l <= last() && *done; l++) {
+    const auto update = [&](Multigrid &of) { return of.FollowChange(a, b_at(l).at(on_gpu), done, failed); };
+    PetscCall(l < last() ? Lower(l, false, update) : update(*levels_.back()->of));
+  }
+  sound_ = true;
+#if SHELLAC_CUDA
+  graphs_.Outdate();
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SpreadMultigrid::CheckLate() const {
   PetscFunctionBegin;
   PetscCall(enter_->CheckLate());

@@ -22,12 +22,14 @@ public:
   // where smoothing alone solves a large level.
   PetscErrorCode Create(const MultigridInput &of, bool single, SpreadMultigrid *from, bool *serves, bool *failed);
   PetscErrorCode Destroy() override;
+  PetscErrorCode          Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done, bool *equal,
+                                 bool *failed) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm, InRow row) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
-  bool                    may_amplify() const override { return levels_.back()->of->may_amplify(); }
+  bool                    may_amplify() const override { return levels_[0]->of->may_amplify(); }
   bool                    gives_norm(PetscMemType) override { return gives_norm_; }
   bool                    last_is_one() const override { return last_is_one_; }
 

@@ -144,6 +144,15 @@ struct UpdateRows {
   }
 };
 
+struct RenewAlone {
+  UpdateRows rows;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    Updated ignored;
+    rows.run<most>(p, n, &ignored);
+  }
+};
+
 } // namespace update
 
 template <class Part>
@@ -153,126 +162,138 @@ PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory,
   *done = false;
   if constexpr (variable && std::is_same<T, S>::value) {
     if (last() == 0) PetscFunctionReturn(PETSC_SUCCESS);
-    Level &top = level(0);
-    S      a, *diagonal;
+    Level      &top = level(0);
+    const Patch own = context->op->patch();
+    PetscInt    offset[3];
+    S           a, *diagonal;
+    if (parts_) memory = PETSC_MEMTYPE_HOST;
     PetscCall(Prepare(memory));
     memory_ = memory;
-    PetscCall(CompareWith(context, fixed, &a, &diagonal, done, equal));
+    for (int c = 0; c < 3; c++) offset[c] = own.start[c] - top.patch.start[c];
+    PetscCall(CompareWith(context, fixed, offset, &a, &diagonal, done, equal));
     if (*done && top.b.size() && parts_) { // the level is whole on each rank
       PetscCall(Gather(top, diagonal, top.b.at(memory)));
       diagonal = top.b.at(memory);
     }
-    if (*done) PetscCall(UpdateLevels(a, diagonal, done, failed));
+    if (*done) PetscCall(FollowChange(a, diagonal, done, failed));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// *alike: A' = aA + D, *equal: to rounding. *diagonal: D of the rank's points, in an array of the finest level's.
 template <class Part>
-PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike,
-                                            bool *equal) {
-  using namespace update;
-  Level                            &top = level(0);
-  Arrays                            arrays(memory_);
-  Changes                           found;
-  std::unique_ptr<PreparedOperator> op;
-  CouplingArrays                    kept;
-  S                                *inverse = nullptr;
-
+PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, const PetscInt offset[3], S *a,
+                                            S **diagonal, bool *alike, bool *equal) {
   PetscFunctionBegin;
-  kept.grown = top.part.grown;
-  kept.neighbours = top.part.neighbours;
-  PetscCall(top.rows.Edit(memory_, &kept.values));
-  if (fixed) PetscCall(arrays.Write(fixed, &inverse));
-  PetscCall(context->Prepare(context->op.get(), &arrays, &op));
-  RowsBeside rows = {
-      context->op->patch(), static_cast<PreparedCapture &>(*op).coefficients(), kept, NeighbourList(kept), {0, 0, 0}};
-  Box middle = rows.patch.all();
-  for (int c = 0; c < 3; c++) {
-    rows.offset[c] = rows.patch.start[c] - top.patch.start[c];
-    if (c > 0 && middle.size(c) > 0) middle.lo[c] = middle.hi[c] / 2, middle.hi[c] = middle.lo[c] + 1;
+  *alike = false;
+  if constexpr (variable && std::is_same<T, S>::value) {
+    using namespace update;
+    Level                            &top = level(0);
+    Arrays                            arrays(memory_);
+    Changes                           found;
+    std::unique_ptr<PreparedOperator> op;
+    CouplingArrays                    kept;
+    S                                *inverse = nullptr;
+
+    kept.grown = top.part.grown;
+    kept.neighbours = top.part.neighbours;
+    PetscCall(top.rows.Edit(memory_, &kept.values));
+    if (fixed) PetscCall(arrays.Write(fixed, &inverse));
+    PetscCall(context->Prepare(context->op.get(), &arrays, &op));
+    RowsBeside rows = {context->op->patch(),
+                       static_cast<PreparedCapture &>(*op).coefficients(),
+                       kept,
+                       NeighbourList(kept),
+                       {offset[0], offset[1], offset[2]}};
+    Box        middle = rows.patch.all();
+    for (int c = 1; c < 3; c++)
+      if (middle.size(c) > 0) middle.lo[c] = middle.hi[c] / 2, middle.hi[c] = middle.lo[c] + 1;
+    *a = 0;
+    for (const Box &box : {middle, rows.patch.all()}) {
+      if (*a != (S)0) break; // all points are asked where the middle lines couple nothing
+      PetscCall(get_sum_of_runs(memory_, box, CompareRows{rows, 0, nullptr, nullptr}, &found));
+      PetscCall(found.Share(rows_comm_));
+      *a = found.sums.factor();
+    }
+    *alike = *a != (S)0;
+    if (*alike) {
+      *diagonal = (top.b_part.size() ? top.b_part : top.s).at(memory_);
+      PetscCall(get_sum_of_runs(memory_, rows.patch.all(), CompareRows{rows, *a, *diagonal, inverse}, &found));
+      PetscCall(found.Share(rows_comm_));
+      *alike = !found.flags.differs;
+      *equal = !found.flags.is_near;
+    }
+    PetscCall(arrays.Restore());
   }
-  *a = 0;
-  for (const Box &box : {middle, rows.patch.all()}) {
-    if (*a != (S)0) break; // all points are asked where the middle lines couple nothing
-    PetscCall(get_sum_of_runs(memory_, box, CompareRows{rows, 0, nullptr, nullptr}, &found));
-    PetscCall(found.Share(grid_.comm));
-    *a = found.sums.factor();
-  }
-  *alike = *a != (S)0;
-  if (*alike) {
-    *diagonal = (top.b_part.size() ? top.b_part : top.s).at(memory_);
-    PetscCall(get_sum_of_runs(memory_, rows.patch.all(), CompareRows{rows, *a, *diagonal, inverse}, &found));
-    PetscCall(found.Share(grid_.comm));
-    *alike = !found.flags.differs;
-    *equal = !found.flags.is_near;
-  }
-  PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // diagonal: D on the finest level. *serves: weights of interpolation are still right; the levels are of no use otherwise.
-template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diagonal, bool *serves, bool *failed) {
-  using namespace update;
-  Scratch<Updated>       sums, parts;
-  std::vector<Updated>   found;
-  std::vector<PetscReal> high;
-  std::vector<S>         of_last;
-  Level                 &bottom = level(last());
+template <class Part> PetscErrorCode Hierarchy<Part>::FollowChange(S a, S *diagonal, bool *serves, bool *failed) {
+  if constexpr (variable && std::is_same<T, S>::value) {
+    using namespace update;
+    Scratch<Updated>       sums, parts;
+    std::vector<Updated>   found;
+    std::vector<PetscReal> high;
+    std::vector<S>         of_last;
+    Level                 &bottom = level(last());
 
-  PetscFunctionBegin;
-  PetscCall(sums.Grow(last(), memory_));
-  for (int l = 0; l < last(); l++) {
-    Level     &at = level(l), &next = level(l + 1);
-    const Box  all = at.patch.all();
-    T         *sums_of_weights = at.t.at(memory_);
-    UpdateRows renew = {at.patch, {}, a, diagonal, nonsymmetric_, sums_of_weights};
-    PetscCall(for_each(memory_, line_of(next.x.size()), SetOnes{next.x.at(memory_)}));
-    PetscCall(Correct(l, nullptr, sums_of_weights));
-    renew.rows.grown = at.part.grown;
-    renew.rows.neighbours = at.part.neighbours;
-    PetscCall(at.rows.Edit(memory_, &renew.rows.values));
-    PetscCall(sum_runs(memory_, all, renew, &parts, sums.at(memory_) + l));
-    if (walks()) { // passes read rows beyond the patch
-      const int changed = a == (S)1 ? FIRST_COUPLING : renew.rows.slots();
-      PetscCall(fill_ghosts(memory_, at.patch, &at.halo_u, at.part.grown, renew.rows.values, changed));
-    } else
-      at.halves = false; // where passes on the host come later
-    PetscCall(Restrict(l, sums_of_weights));
-    diagonal = next.b.at(memory_);
-  }
-  PetscCall(sums.GetHost(memory_, &found));
-  for (int l = 0; l < last(); l++) {
-    Level &at = level(l);
-    PetscCall(found[l].Share(grid_.comm));
-    const UpdateFlags  &is = found[l].flags;
-    const UpdateRatios &by = found[l].most;
-    if (l == 0) opposite_ = is.is_opposite;
-    at.shrunk = PetscMin(most_ratio, at.shrunk * by.shrunk);
-    at.grown = PetscMin(most_ratio, at.grown * by.grown);
-    *serves = *serves && at.shrunk <= most_shrunk && !is.has_opposite && !is.has_lost &&
-              !(at.grown > most_grown && (is.has_tiny || l == 0));
-    high.push_back(by.high);
-  }
-  if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int l = 0; l < last(); l++) {
-    set_omega(level(l), high[l]);
-    level(l).transposed_rows.change().clear();
-  }
-
-  CouplingArrays rows;
-  rows.grown = bottom.part.grown;
-  rows.neighbours = bottom.part.neighbours;
-  rows.values = last_values_.data();
-  PetscCall(bottom.b.GetHost(memory_, &of_last));
-  UpdateRows renew = {bottom.patch, rows, a, of_last.data(), false, nullptr};
-  Updated    ignored;
-  runs::on_host(bottom.patch.all(), renew, &ignored);
-  PetscCall(solver_.Create(rows, bottom.patch, failed));
-  prepared_[0] = prepared_[1] = false;
+    PetscFunctionBegin;
+    PetscCall(sums.Grow(last(), memory_));
+    for (int l = 0; l < last(); l++) {
+      Level     &at = level(l), &next = level(l + 1);
+      const Box  all = at.patch.all(), own = window_ ? at.part.counted : all;
+      T         *sums_of_weights = at.t.at(memory_);
+      UpdateRows renew = {at.patch, {}, a, diagonal, nonsymmetric_, sums_of_weights};
+      PetscCall(for_each(memory_, line_of(next.x.size()), SetOnes{next.x.at(memory_)}));
+      PetscCall(Correct(l, nullptr, sums_of_weights));
+      renew.rows.grown = at.part.grown;
+      renew.rows.neighbours = at.part.neighbours;
+      PetscCall(at.rows.Edit(memory_, &renew.rows.values));
+      PetscCall(sum_runs(memory_, own, renew, &parts, sums.at(memory_) + l));
+      const Boxes others = difference(all, own); // which other ranks judge: here they lack neighbours
+      for (int n = 0; n < others.count; n++) PetscCall(for_each_run(memory_, others.box[n], RenewAlone{renew}));
+      if (walks()) { // passes read rows beyond the patch
+        const int changed = a == (S)1 ? FIRST_COUPLING : renew.rows.slots();
+        PetscCall(fill_ghosts(memory_, at.patch, &at.halo_u, at.part.grown, renew.rows.values, changed));
+      } else
+        at.halves = false; // where passes on the host come later
+      PetscCall(Restrict(l, sums_of_weights));
+      diagonal = next.b.at(memory_);
+    }
+    PetscCall(sums.GetHost(memory_, &found));
+    for (int l = 0; l < last(); l++) {
+      Level &at = level(l);
+      PetscCall(found[l].Share(rows_comm_));
+      const UpdateFlags  &is = found[l].flags;
+      const UpdateRatios &by = found[l].most;
+      if (l == 0) opposite_ = is.is_opposite;
+      at.shrunk = PetscMin(most_ratio, at.shrunk * by.shrunk);
+      at.grown = PetscMin(most_ratio, at.grown * by.grown);
+      *serves = *serves && at.shrunk <= most_shrunk && !is.has_opposite && !is.has_lost &&
+                !(at.grown > most_grown && (is.has_tiny || (l == 0 && !below_)));
+      high.push_back(by.high);
+    }
+    if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
+    for (int l = 0; l < last(); l++) {
+      set_omega(level(l), high[l]);
+      level(l).transposed_rows.change().clear();
+    }
+    prepared_[0] = prepared_[1] = false;
 #if SHELLAC_CUDA
-  graphs_.Outdate(); // they have the smoothers' weights of before
+    graphs_.Outdate(); // they have the smoothers' weights of before
 #endif
+    if (window_) PetscFunctionReturn(PETSC_SUCCESS);
+
+    CouplingArrays rows;
+    rows.grown = bottom.part.grown;
+    rows.neighbours = bottom.part.neighbours;
+    rows.values = last_values_.data();
+    PetscCall(bottom.b.GetHost(memory_, &of_last));
+    UpdateRows renew = {bottom.patch, rows, a, of_last.data(), false, nullptr};
+    Updated    ignored;
+    runs::on_host(bottom.patch.all(), renew, &ignored);
+    PetscCall(solver_.Create(rows, bottom.patch, failed));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -162,6 +162,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
 
   PetscFunctionBegin;
   memory_ = memory;
+  rows_comm_ = of->comm;
   own.swap(&of->couplings);
   PetscCall(of->bounds.Grow(max_levels, memory));
   PetscCall(of->bounds.Zero(memory));

@@ -82,6 +82,7 @@ SHELLAC_RUN bool are_symmetric(const CouplingArrays &rows, const NeighbourList &
                                PetscReal most, const PetscScalar *diagonal, bool *equal) {
   const PetscScalar *m = rows.mass ? rows.mass + at : nullptr;
   bool               are = true;
+  SHELLAC_UNROLL
   for (int arm = 0; arm < neighbours.count; arm++) {
     const Neighbour   &to = neighbours.at[arm];
     const PetscScalar *c = to.coupling + at, *back = neighbours.at[to.back].coupling + at + to.step;
