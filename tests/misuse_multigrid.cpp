@@ -162,9 +162,12 @@ TEST_CASE("matrices that stencilmg does not serve", "[misuse]") {
     random_fill(two, Form::arrays, 1)(p, arm, v);
     if (p[0] == 3 && p[1] == 2 && !arm[0] && !arm[1]) v[0] = v[1] = v[2] = v[3] = 0;
   };
+  const Fill fourth_differences = [](const PetscInt *, const PetscInt arm[3], PetscScalar *v) { // no second moment
+    const PetscReal weights[] = {12, -4, 1};
+    *v = weights[PetscMax(PetscAbs(arm[0]), PetscAbs(arm[1]))];
+  };
   const Matrix of_two = captured(two, random_fill(two, Form::arrays, 1)), of_zeros = captured(two, of_zeros_at_one),
-               of_nine = captured(nine, random_fill(nine, Form::arrays, 1)),
-               far = captured(wide, random_fill(wide, Form::arrays, 3)),
+               of_nine = captured(nine, random_fill(nine, Form::arrays, 1)), far = captured(wide, fourth_differences),
                skew = captured(plain, random_fill(plain, Form::arrays, 4)),
                large = captured(fine, diffusion_fill(fine, Form::arrays));
   check_mistakes(

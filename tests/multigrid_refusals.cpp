@@ -43,7 +43,8 @@ TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid]
   };
   Lattice star = lattice({40, 30, 1}), nine = star, wide = star, two_wide = star;
   nine.dof = 9;
-  wide.width = two_wide.width = 2;
+  wide.width = 3;
+  two_wide.width = 2;
   two_wide.dof = 2;
   Matrix of_nine = on_grid(nine, diffusion_fill(nine, Form::indexed)),
          of_two_wide = on_grid(two_wide, diffusion_fill(two_wide, Form::indexed)),

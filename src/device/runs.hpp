@@ -42,7 +42,7 @@ template <class Function, class... Sum> SHELLAC_WIDE void on_host(const Box &box
         f.template run<most_run>(p, (int)PetscMin(box.hi[0] - p[0], most_run), sum...);
 }
 
-constexpr int blocks = 1024, threads = 128; // the same on any GPU, so that sums are
+constexpr int blocks = 1584, threads = 128; // the same on any GPU, so that sums are; 12 for each of 132 multiprocessors
 
 #if SHELLAC_CUDA
 // The sum of a block's threads, in each of them.

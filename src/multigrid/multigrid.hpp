@@ -128,9 +128,10 @@ public:
   virtual PetscErrorCode SetCoarse(PetscScalar *, const std::function<PetscErrorCode(PetscScalar *)> &) {
     return PETSC_ERR_SUP;
   }
-  // CompareWith: the operator's rows, whose first is `offset` points after the finest level's, with that level's. Where they are a
-  // times these, with another diagonal: *alike, and *diagonal, the change of own points. FollowChange: the rows of all levels
-  // but a window's second one, from the change at the finest level's points, as Update(). Collective over all ranks.
+  // CompareWith: compares the operator's rows, whose first is `offset` points after the finest level's, with that level's.
+  // Where they are a times these, with another diagonal: *alike, and *diagonal, the change at own points. FollowChange: the
+  // rows of all levels but a window's second one, from the change at the finest level's points, as Update(). Collective over
+  // all ranks.
   virtual PetscErrorCode CompareWith(StencilMat *, Vec, const PetscInt[3], PetscScalar *, PetscScalar **, bool *alike,
                                      bool *) {
     *alike = false;

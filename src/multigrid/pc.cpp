@@ -397,6 +397,10 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   if (levels[0].nonsymmetric)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "the matrix is not symmetric, restriction follows its columns: for gmres or bcgs, not for cg\n"));
+  if (mg->near)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer,
+        "couplings reach two points far: levels are of the neighbours' couplings with the same second moments\n"));
   if (mg->mixed_signs)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "couplings have both signs, which no coarse grid follows: convergence may be slow, or fail; use upwind "

@@ -202,10 +202,12 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
     PetscCall(MatStencilGetCouplings(context, there, rows, &found));
     PetscCall(refuse(found, mg, comm, "operators that couple neighbouring points", type));
     if (!mg->failure.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    mg->corrects = mg->corrects || rows->near;
     if (ranks == 1 || PetscMemTypeHost(rows->memory)) break;
     PetscCall(CreateSpreadMultigrid(input, mg->single, &mg->multigrid, &made, &failed)); // others read them on the host
   }
   mg->mixed_signs = variable && rows->mixed_signs;
+  mg->near = variable && rows->near;
   PetscCall(get_fixed(P, context->grid, axes, rows, &mg->fixed));
   if (variable || !current || !mg->sum || !mg->sum->is(axes, sigma)) { // else it is as before
     mg->sum.reset();
@@ -236,7 +238,7 @@ PetscErrorCode set_up_system(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   mg->rows.reset();
   mg->sum.reset();
   PetscCall(VecDestroy(&mg->fixed));
-  mg->corrects = mg->mixed_signs = false;
+  mg->corrects = mg->mixed_signs = mg->near = false;
   PetscCall(CreateSystemMultigrid(P, mg->options, device, &mg->multigrid, &found, &failed));
   PetscCall(refuse(found, mg, comm,
                    "operators that couple neighbouring points, with an invertible block for each point on the diagonal",

@@ -32,6 +32,7 @@ struct StencilMG {
   bool           served = false;       // a set-up has
   PetscReal      growth = 0;           // of residuals in a cycle; zero: not measured
   bool           mixed_signs = false;  // couplings of a star, not symmetric: of both signs
+  bool           near = false;         // the rows couple points two steps apart, and the levels' do not: see AddFar
   PetscInt       changes_followed = 0; // of the operator, by the levels that there are: see Multigrid::Update()
   bool           corrects = false;     // the hierarchy's operator is only near the matrix, whose residuals count
   bool           stale = false;        // settings have changed since, or a set-up has failed

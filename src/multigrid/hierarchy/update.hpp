@@ -43,7 +43,7 @@ struct CompareRows {
     const PetscScalar *before = rows.level.slot(SHIFT) + at, *inverse = rows.level.slot(INVERSE_DIAGONAL) + at,
                       *here = entry[rows.neighbours.count];
     rows.read(
-        p, n, [&](int arm) { return entry[arm]; }, others);
+        p, n, [&](int arm) { return entry[arm]; }, [](int) -> PetscScalar * { return nullptr; }, others);
     for (int arm = 0; a == (PetscScalar)0 && arm < rows.neighbours.count; arm++) {
       const PetscScalar *c = rows.neighbours.at[arm].coupling + at, *e = entry[arm];
       for (int i = 0; i < n; i++)

@@ -138,9 +138,12 @@ struct AddWeights {
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
     const size_t at = box.index(p), points = (size_t)box.points();
-    for (int i = 0; i < n; i++) total[at + i] = weights[at + i];
-    for (int c = 1; c < corners; c++)
-      for (int i = 0; i < n; i++) total[at + i] += weights[c * points + at + i];
+    PetscScalar  sum[most];
+    fill_run(sum, n, PetscScalar(0));
+    SHELLAC_UNROLL
+    for (int c = 0; c < corners; c++)
+      for (int i = 0; i < n; i++) sum[i] += weights[c * points + at + i];
+    for (int i = 0; i < n; i++) total[at + i] = sum[i];
   }
 };
 

@@ -15,7 +15,7 @@ namespace shellac {
 namespace {
 
 // What rows are not, in the order of what is said first; with what serves such a matrix.
-enum Problem { none, no_diagonal, far, not_finite };
+enum Problem { none, no_diagonal, far_ones, not_finite };
 const char *const problems[] = {
     "", "has zeros on its diagonal; use -pc_type jacobi, which leaves those rows as they are, or none", far_couplings,
     not_a_number};
@@ -26,15 +26,16 @@ const char *const opposite_signs = "couples points with opposite signs" SHELLAC_
 // The diagonal entries go to INVERSE_DIAGONAL for the time being.
 struct ReadRows {
   RowsBeside   rows;
-  PetscScalar *fixed;
+  PetscScalar *fixed, *far; // far: null, or entries two steps away [2 axes][points of grown], zero before
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
     const size_t at = rows.place_of(p);
     PetscScalar *shift = rows.level.slot(SHIFT) + at, entry[27][most], sum[most];
     PetscReal    others[most];
-    bool         alone[most], zeros = false, far_ones = false, finite = true;
+    bool         alone[most], zeros = false, any_far = false, finite = true;
     rows.read(
-        p, n, [&](int arm) { return entry[arm]; }, others);
+        p, n, [&](int arm) { return entry[arm]; },
+        [&](int way) { return far ? far + way * rows.level.points() + at : nullptr; }, others);
 
     const PetscScalar *diagonal = entry[rows.neighbours.count];
     for (int i = 0; i < n; i++) {
@@ -42,7 +43,7 @@ struct ReadRows {
       rows.level.slot(INVERSE_DIAGONAL)[at + i] = diagonal[i];
       finite &= diagonal[i] - diagonal[i] == (PetscScalar)0 && others[i] - others[i] == 0;
       zeros |= diagonal[i] == (PetscScalar)0;
-      far_ones |= others[i] != 0;
+      any_far |= others[i] != 0;
       alone[i] = others[i] == 0;
     }
     for (int arm = 0; arm < rows.neighbours.count; arm++) {
@@ -55,14 +56,54 @@ struct ReadRows {
         c[i] = PetscScalar(0) - e[i];
       }
     }
+    for (int way = 0; far && way < 6; way++)
+      for (int i = 0; i < n; i++) {
+        const PetscScalar e = far[way * rows.level.points() + at + i];
+        finite &= e - e == (PetscScalar)0;
+        alone[i] &= e == (PetscScalar)0;
+        sum[i] += e;
+      }
     for (int i = 0; i < n; i++) {
       fixed[at + i] = alone[i] && diagonal[i] != (PetscScalar)0 ? (PetscScalar)1 / diagonal[i] : (PetscScalar)0;
       if (alone[i] || PetscAbsScalar(sum[i]) <= cancellation * PetscAbsScalar(diagonal[i])) sum[i] = 0;
       shift[i] = sum[i];
     }
     found->find(no_diagonal, zeros);
-    found->find(far, far_ones);
+    found->find(far_ones, any_far);
     found->find(not_finite, !finite);
+  }
+};
+
+// A coupling two steps away, as of differences of fourth order, becomes one twice as large of the point between with each of
+// the two: the second moment and the symmetry of rows stay, and their sums. Cycles for these rows precondition the operator.
+struct AddFar {
+  CouplingArrays     rows;
+  NeighbourList      neighbours;
+  const PetscScalar *far;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
+    const size_t at = rows.grown.index(p);
+    PetscReal    size[most], added[most];
+    fill_run(size, n, PetscReal(0));
+    fill_run(added, n, PetscReal(0));
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const Neighbour &to = neighbours.at[arm];
+      PetscScalar     *c = to.coupling + at;
+      for (int a = 0; a < 3; a++) {
+        if (!to.d[a] || to.d[(a + 1) % 3] || to.d[(a + 2) % 3]) continue;
+        const PetscScalar *own = far + (2 * a + (to.d[a] > 0)) * rows.points() + at, *before = own - to.step;
+        for (int i = 0; i < n; i++) {
+          const PetscScalar more = 2 * (own[i] + before[i]);
+          c[i] -= more;
+          added[i] += PetscAbsScalar(more);
+        }
+      }
+      for (int i = 0; i < n; i++) size[i] += PetscAbsScalar(c[i]);
+    }
+    for (int i = 0; i < n; i++) {
+      if (added[i] != 0) found->flags.near = 1;
+      found->find(far_ones, added[i] > size[i]); // as of the biharmonic operator, which has no second moment
+    }
   }
 };
 
@@ -178,6 +219,19 @@ PetscErrorCode is_box(const Grid &grid, const CapturedStencil &op, int *is) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Collective: whether some rank's rows have entries two steps along an axis.
+PetscErrorCode reaches_far(const Grid &grid, const CapturedStencil &op, int *far) {
+  PetscFunctionBegin;
+  *far = 0;
+  for (int arm = 0; arm < op.arms().count(); arm++) {
+    PetscInt d[3];
+    for (int a = 0; a < 3; a++) d[a] = grid.N[a] > 1 ? op.arms().step(arm)[a] : 0;
+    if (RowsBeside::two_steps(d) >= 0 && op.uses(arm)) *far = 1;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, far, 1, MPI_INT, MPI_MAX, grid.comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The axes beside the rows.
 void set_axes(const Grid &grid, const RowFindings &found, Axis axes[3]) {
   for (int a = 0; a < 3; a++) {
@@ -218,7 +272,7 @@ PetscErrorCode connect_ghosts(const Grid &links, const Patch &patch, const Box &
 
 PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows,
                                       SetupFindings *result) {
-  enum { OF_ROWS, OF_SURVEY, OF_MASSES, sums };
+  enum { OF_ROWS, OF_FAR, OF_SURVEY, OF_MASSES, sums };
   const Grid                       &grid = context->grid;
   Couplings                        &couplings = rows->couplings;
   const Grid                        links = with_links(grid);
@@ -227,7 +281,9 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   Filling                           ghosts; // of several ranks' GPUs
   PetscScalar                      *fixed = nullptr;
   PetscMPIInt                       ranks;
-  int                               box; // some rank's rows couple points across edges or corners
+  int                               box, wide; // some rank's rows couple points across edges or corners; two steps away
+  Mirror<PetscScalar>               memory_of_far;
+  PetscScalar                      *far = nullptr;
   RowFindings                       found;
   std::vector<RowFindings>          here;
   std::unique_ptr<PreparedOperator> op;
@@ -245,6 +301,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     couplings.neighbours.present[a] = grid.N[a] > 1;
   }
   PetscCall(is_box(grid, static_cast<CapturedStencil &>(*context->op), &box));
+  PetscCall(reaches_far(grid, static_cast<CapturedStencil &>(*context->op), &wide));
   couplings.neighbours.star = !box;
   couplings.grown = patch.all();
   for (int a = 0; a < 3; a++) { // on one rank as many as the level needs
@@ -255,6 +312,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   rows->box = couplings.grown;
   PetscCall(couplings.MakeZero(memory));
   PetscCall(rows->fixed.MakeZero(memory, couplings.points(), &fixed));
+  if (wide) PetscCall(memory_of_far.MakeZero(memory, 6 * couplings.points() + room_after_rows, &far));
   PetscCall(rows->findings.Grow(sums, memory));
   PetscCall(rows->findings.Zero(memory));
   const bool of_gpus = ranks > 1 && PetscMemTypeDevice(memory);
@@ -284,8 +342,12 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
 
   PetscCall(context->Prepare(context->op.get(), &arrays, &op));
   const auto &coefficients = static_cast<PreparedCapture &>(*op).coefficients();
-  PetscCall(survey(OF_ROWS, ReadRows{{patch, coefficients, couplings, neighbours, {0, 0, 0}}, fixed}));
+  PetscCall(survey(OF_ROWS, ReadRows{{patch, coefficients, couplings, neighbours, {0, 0, 0}}, fixed, far}));
   PetscCall(arrays.Restore());
+  if (far) {
+    PetscCall(fill(far, 6));
+    PetscCall(survey(OF_FAR, AddFar{couplings, neighbours, far}));
+  }
   PetscCall(fill(fixed, 1));
   PetscCall(for_each_run(memory, patch.all(), LeaveFixed{couplings, neighbours, fixed}));
   PetscCall(fill(couplings.values, couplings.slots()));
@@ -317,11 +379,12 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
       if (!std::isfinite(sum)) found.flags.problem = not_finite; // of finite entries, too
   result->refusal = problems[found.flags.problem];
   result->cause = found.flags.problem == not_finite ? SetupFindings::not_finite
-                  : found.flags.problem == far      ? SetupFindings::couplings
+                  : found.flags.problem == far_ones ? SetupFindings::couplings
                                                     : SetupFindings::values;
   // finite elements may do so with the neighbours in a box
   rows->mixed_signs = found.flags.positive && found.flags.negative && !box;
   if (result->refusal.empty() && rows->mixed_signs && !rows->nonsymmetric) result->refusal = opposite_signs;
+  rows->near = found.flags.near;
   rows->has_fixed = found.flags.fixed;
   rows->opposite = found.flags.opposite;
   rows->equal_pairs = !found.flags.unequal;

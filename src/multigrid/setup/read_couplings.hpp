@@ -14,8 +14,9 @@ namespace shellac {
 // What a set-up finds at the points of a rank.
 struct RowFlags {
   // fixed points; shifts, and any of the sign opposite to the diagonal's; couplings that are symmetric only with weights,
-  // if at all: not at all, of a wide range or beyond that of numbers; couplings of each sign
-  int problem, fixed, shifted, opposite, weighted, unequal, nonsymmetric, wide, overflow, positive, negative;
+  // if at all: not at all, of a wide range or beyond that of numbers; couplings of each sign; rows that are near the
+  // operator's: see AddFar
+  int problem, fixed, shifted, opposite, weighted, unequal, nonsymmetric, wide, overflow, positive, negative, near;
   int other_ends[3][2]; // ends with points that are not fixed
 };
 // sums: of an axis: couplings and how many; shifts at its lower and upper end. most: the sum of a row's couplings over its
@@ -30,18 +31,27 @@ struct RowsBeside {
   NeighbourList                     neighbours;
   PetscInt                          offset[3]; // from the patch to the level's
 
+  // 2 axis + end of two steps along one axis, or less than zero.
+  SHELLAC_RUN static int two_steps(const PetscInt d[3]) {
+    int found = -1;
+    for (int a = 0; a < 3; a++)
+      if (d[a] * d[a] == 4 && !d[(a + 1) % 3] && !d[(a + 2) % 3]) found = 2 * a + (d[a] > 0);
+    return found;
+  }
   // The place of a point's row in the level's arrays.
   SHELLAC_RUN size_t place_of(const PetscInt p[3]) const {
     const PetscInt q[3] = {p[0] + offset[0], p[1] + offset[1], p[2] + offset[2]};
     return level.grown.index(q);
   }
   // The entries of n rows from p on: to(arm) is the array for those of an arm, or, after the last arm, of the point itself.
-  // others: the absolute values of entries that no arm has.
-  template <class To> SHELLAC_RUN void read(const PetscInt p[3], int n, const To &to, PetscReal *others) const {
+  // far(2 axis + end): to what those two steps along an axis are added, or null. others: the absolute values of all others.
+  template <class To, class Far>
+  SHELLAC_RUN void read(const PetscInt p[3], int n, const To &to, const Far &far, PetscReal *others) const {
     const size_t at = patch.index(p[0], p[1], p[2]);
     const int    center = neighbours.count;
     unsigned     met = 0; // arms, a bit each
     fill_run(others, n, PetscReal(0));
+    SHELLAC_UNROLL
     for (int s = 0; s < from.count; s++) {
       PetscInt d[3]; // along an axis of one point all columns are the point itself
       for (int a = 0; a < 3; a++) d[a] = patch.N[a] > 1 ? from.slot[s].step[a] : 0;
@@ -49,7 +59,7 @@ struct RowsBeside {
                  is_self = near && !d[0] && !d[1] && !d[2];
       const int    arm = is_self ? center : near ? neighbours.arm_at[step_place(d[0], d[1], d[2])] : -1;
       const bool   is_first = arm >= 0 && !(met >> arm & 1);
-      PetscScalar *sum = arm >= 0 ? to(arm) : nullptr;
+      PetscScalar *sum = arm >= 0 ? to(arm) : two_steps(d) >= 0 ? far(two_steps(d)) : nullptr;
       if (is_first) met |= 1u << arm;
       for (int i = 0; i < n; i++) {
         const PetscInt    q[3] = {p[0] + i, p[1], p[2]};
@@ -116,8 +126,8 @@ struct BoundRows {
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
 // nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null
 // space. nonsymmetric: with any weights of a fair range; the rows have none then. mixed_signs: couplings of a star have
-// both signs. opposite: shifts have the sign opposite to the diagonal's. equal_pairs: without masses rows are symmetric, but
-// for rounding errors. ratio: see relaxations().
+// both signs. near: in place of couplings two steps away there are others, see AddFar. opposite: shifts have the sign opposite
+// to the diagonal's. equal_pairs: without masses rows are symmetric, but for rounding errors. ratio: see relaxations().
 struct OperatorRows {
   MPI_Comm            comm = MPI_COMM_NULL;        // of the ranks that have the level's rows together
   PetscMemType        memory = PETSC_MEMTYPE_HOST; // of the arrays
@@ -125,7 +135,7 @@ struct OperatorRows {
   Axis                axes[3];
   Mirror<PetscScalar> fixed;
   Box                 box;
-  bool                has_fixed = false, singular = false, nonsymmetric = false, mixed_signs = false, opposite = false;
+  bool has_fixed = false, singular = false, nonsymmetric = false, mixed_signs = false, opposite = false, near = false;
   bool                equal_pairs = false;
   PetscReal           ratio = PETSC_MAX_REAL;
 
