@@ -78,13 +78,16 @@ template <int stride> SHELLAC_RUN void set_kept_run(const Weights &of, const Pet
 }
 
 // Of n points from p on, which lie between coarse ones along some axes: they take the value at which their row, summed
-// up along the other axes, is zero. Where the compiler knows the arms and axes, a GPU has all of it in registers.
+// up along the other axes, is zero. Couplings that lead to no value are left out, as those around the corner of an obstacle
+// whose inside is between the coarse points: a constant would not stay one. Where the compiler knows the arms and axes, a
+// GPU has all of it in registers.
 template <int stride, int most, class Point, class Axes>
 SHELLAC_RUN void set_run_between(const Weights &of, const PetscInt p[3], const Point &point, const Axes &between,
                                  int n) {
   const size_t       at = of.fine.grown.index(p), points = of.fine.points();
   const PetscScalar *shift = of.fine.slot(SHIFT) + at, *inverse = of.fine.slot(INVERSE_DIAGONAL) + at;
   PetscScalar        side[3][2][most], sum[most], coupling[most], w[most];
+  PetscInt           to[3], from[3], d[3], s[3], back[3];
 
   for (int a = 0; a < 3; a++)
     for (int e = 0; e < 2; e++) fill_run(side[a][e], n, PetscScalar(0));
@@ -92,18 +95,34 @@ SHELLAC_RUN void set_run_between(const Weights &of, const PetscInt p[3], const P
   SHELLAC_UNROLL_KNOWN
   for (int arm = 0; arm < point.arms(); arm++) {
     const PetscScalar *c = of.fine.slot(FIRST_COUPLING + arm) + at;
+    PetscInt           q[3];
     bool               leads_on = false;
+    for (int a = 0; a < 3; a++) {
+      d[a] = between[a] ? point.step(arm, a) : 0;
+      q[a] = p[a] + d[a];
+      leads_on = leads_on || d[a];
+    }
+    if (!leads_on) continue;
+    fill_run(w, n, PetscScalar(0)); // all that q takes from coarse points
+    SHELLAC_UNROLL_KNOWN
+    for (to[2] = 0; to[2] <= (between[2] && !d[2]); to[2]++) SHELLAC_UNROLL_KNOWN
+    for (to[1] = 0; to[1] <= (between[1] && !d[1]); to[1]++) SHELLAC_UNROLL_KNOWN
+    for (to[0] = 0; to[0] <= (between[0] && !d[0]); to[0]++) {
+      const PetscScalar *its = of.w + of.coarsening.corner(to) * points + of.fine.grown.index(q);
+      SHELLAC_COLUMNS
+      for (int i = 0; i < n; i++) w[i] += its[i * stride];
+    }
+    SHELLAC_COLUMNS
+    for (int i = 0; i < n; i++) coupling[i] = w[i] == (PetscScalar)0 ? (PetscScalar)0 : c[i * stride];
     SHELLAC_UNROLL_ALL
     for (int m = 0; m < 6; m++) {
       const int a = m / 2, e = m % 2;
-      if (!between[a] || point.step(arm, a) != 2 * e - 1) continue;
-      leads_on = true;
+      if (d[a] != 2 * e - 1) continue;
       SHELLAC_COLUMNS
-      for (int i = 0; i < n; i++) side[a][e][i] += c[i * stride];
+      for (int i = 0; i < n; i++) side[a][e][i] += coupling[i];
     }
-    if (!leads_on) continue;
     SHELLAC_COLUMNS
-    for (int i = 0; i < n; i++) sum[i] += c[i * stride];
+    for (int i = 0; i < n; i++) sum[i] += coupling[i];
   }
   // What the row has besides differences pulls the value to zero. Beside an end of the domain along another axis it
   // does that to the coarse points, too, and is left out; unless it is so much that the coarse points will differ.
@@ -117,7 +136,6 @@ SHELLAC_RUN void set_run_between(const Weights &of, const PetscInt p[3], const P
   }
   // A coarse point's weight comes by the steps that lead to it, and by those that stay beside it along some axes.
   const PetscInt aside[3] = {!between[0], !between[1], !between[2]};
-  PetscInt       to[3], from[3], d[3], s[3], back[3];
   SHELLAC_UNROLL_KNOWN
   for (to[2] = 0; to[2] <= between[2]; to[2]++) SHELLAC_UNROLL_KNOWN
   for (to[1] = 0; to[1] <= between[1]; to[1]++) SHELLAC_UNROLL_KNOWN
