@@ -14,8 +14,13 @@ struct Medium : Domain {
   std::function<PetscReal(const PetscReal x[])>           k = [](const PetscReal[]) { return 1; };
   std::function<PetscReal(const PetscReal x[], int axis)> w = [](const PetscReal[], int) { return 0; };
 
-  PetscReal k_at(const PetscInt i[3]) const {
+  std::function<bool(const PetscInt i[3])> solid; // none: no point is
+  MatDiffusionWallType                     wall = MAT_DIFFUSION_WALL_NOFLUX;
+
+  bool      is_solid(const PetscInt i[3]) const { return solid && solid(i); }
+  PetscReal k_at(const PetscInt i[3]) const { // of no use in a solid
     PetscReal point[3];
+    if (is_solid(i)) return std::nan("");
     place(i, point);
     return k(point);
   }
@@ -28,7 +33,7 @@ struct Medium : Domain {
   PetscReal w_at(const PetscInt i[3], int axis) const {
     PetscReal point[3];
     place(i, point);
-    return w(point, axis);
+    return is_solid(i) ? std::nan("") : w(point, axis); // of no use in a solid
   }
 };
 
@@ -57,6 +62,34 @@ inline std::vector<Vector> face_coefficients(const Medium &m, DM da) {
   return k;
 }
 
+inline Vector mask(const Medium &m, DM da) {
+  Vector values = make_vector(da);
+  set_values(da, values, [&](const PetscInt i[3]) { return PetscScalar(m.is_solid(i) ? -0.5 : 0); });
+  return values;
+}
+
+// The point next to another one, which is beyond an end of the domain unless the axis goes on there.
+inline bool leaves(const Medium &m, const PetscInt i[3], int a, PetscInt step, PetscInt next[3]) {
+  for (int b = 0; b < 3; b++) next[b] = i[b] + (b == a ? step : 0);
+  const bool beyond = next[a] < 0 || next[a] >= m.N[a];
+  if (beyond && m.ends[a] == DM_BOUNDARY_PERIODIC) next[a] = (next[a] + m.N[a]) % m.N[a];
+  if (beyond && m.ends[a] == DM_BOUNDARY_MIRROR) next[a] = i[a] - step;
+  return beyond && m.open(a);
+}
+
+// A solid point, or one that walls and ends without a flux shut in.
+inline bool is_fixed(const Medium &m, const PetscInt i[3]) {
+  bool shut = m.solid && m.wall == MAT_DIFFUSION_WALL_NOFLUX && m.sigma == PetscScalar(0);
+  if (m.is_solid(i)) return true;
+  for (int a = 0; a < m.dim && shut; a++)
+    for (int side = 0; side < 2; side++) {
+      PetscInt   next[3];
+      const bool beyond = leaves(m, i, a, side ? 1 : -1, next);
+      shut = shut && (beyond ? m.forms[a][side] == MAT_LAPLACE_NEUMANN : m.is_solid(next));
+    }
+  return shut;
+}
+
 inline Vector velocity(const Medium &m, DM da) {
   Grid         vectors;
   Vector       w;
@@ -82,6 +115,8 @@ inline bool make(const Medium &m, Grid &da, Matrix &A, bool fields = true) {
     OK(MatDiffusionSetFaceCoefficients(A, m.dim, vectors.data()));
   } else if (fields)
     OK(MatDiffusionSetCoefficient(A, coefficient(m, da)));
+  if (m.solid) OK(MatDiffusionSetMask(A, mask(m, da)));
+  OK(MatDiffusionSetWall(A, m.wall));
   OK(MatAdvectionDiffusionSetScheme(A, m.scheme));
   if (fields && m.advection) OK(MatAdvectionDiffusionSetVelocity(A, velocity(m, da)));
   OK(MatSetUp(A));
@@ -94,20 +129,19 @@ inline void for_each_entry(const Medium &m, DM da,
   for_each_owned(da, [&](const PetscInt i[3]) {
     MatStencil row = {};
     row.i = i[0], row.j = i[1], row.k = i[2];
-    set(row, row, m.identity(i) ? PetscScalar(1) : m.sigma);
-    for (int a = 0; a < m.dim && !m.identity(i); a++)
+    const bool identity = m.identity(i) || is_fixed(m, i);
+    set(row, row, identity ? PetscScalar(1) : m.sigma);
+    for (int a = 0; a < m.dim && !identity; a++)
       for (int side = 0; side < 2; side++) {
         const PetscInt  step = side ? 1 : -1;
         const PetscReal h = m.h(a), here = m.k_at(i);
         MatStencil      column = row;
-        PetscInt        next[3] = {i[0], i[1], i[2]};
+        PetscInt        next[3];
         PetscInt       &to = a == 0 ? column.i : a == 1 ? column.j : column.k;
-        next[a] += step;
-        bool beyond = next[a] < 0 || next[a] >= m.N[a];
-        if (beyond && m.ends[a] == DM_BOUNDARY_PERIODIC) next[a] = (next[a] + m.N[a]) % m.N[a], beyond = false;
-        if (beyond && m.ends[a] == DM_BOUNDARY_MIRROR) next[a] = i[a] - step, beyond = false;
+        const bool      beyond = leaves(m, i, a, step, next);
         if (beyond) next[a] = m.N[a] > 1 ? i[a] - step : i[a];
-        const PetscReal other = m.k_at(next), s = (here - other) / (here + other);
+        const bool      is_wall = m.is_solid(next); // or, beyond an end, of no use to extrapolate from
+        const PetscReal other = is_wall ? here : m.k_at(next), s = (here - other) / (here + other);
         PetscReal       face = beyond                             ? here + here * s * (1 - s * s) // extrapolated
                                : m.mean == MAT_DIFFUSION_HARMONIC ? 2 / (1 / here + 1 / other)
                                                                   : (here + other) / 2;
@@ -132,7 +166,9 @@ inline void for_each_entry(const Medium &m, DM da,
             arm -= PetscAbsReal(w) / h, center += PetscAbsReal(w) / h;
         }
         set(row, row, center);
-        if (!beyond)
+        if (!beyond && is_wall)
+          set(row, row, m.wall == MAT_DIFFUSION_WALL_VALUE ? -arm : arm);
+        else if (!beyond)
           to = next[a], set(row, column, arm);
         else if (m.forms[a][side] == MAT_LAPLACE_NEUMANN)
           set(row, row, arm);

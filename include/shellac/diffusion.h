@@ -14,6 +14,8 @@
       a setter that is called later takes precedence; default 1
 .  -mat_diffusion_mean <harmonic|arithmetic> - mean of the k of two points, for the face between them; without effect if
       k is given on faces; default harmonic
+.  -mat_diffusion_wall <noflux|value> - what holds at the faces of solid points: no flux through them, or given values
+      of u; default noflux
 .  -mat_diffusion_shift <any scalar> - σ of -∇·(k∇u) + σu [k/length²]; default 0
 .  -mat_diffusion_boundary <eliminated|identity|neumann|robin, or one for each side> - boundary form of the axes that
       are not periodic or mirrored; sides are x lower, x upper, y lower ...; default eliminated
@@ -36,6 +38,8 @@
    neumann is ∂u/∂n = g. `MatLaplaceAddBoundary()` and `MatLaplaceSetRightHandSide()` apply the data. Solutions are of second
    order if k is smooth.
 
+   `MatDiffusionSetMask()` makes points solid: obstacles, or the grains of a porous medium.
+
    The operator is symmetric if no side has identity rows or is mirrored.
 
    The rows are computed at `MatSetUp()`, on the GPU if k is there, and stored as in a `MATSTENCILSHELL`: without column
@@ -49,7 +53,7 @@
    refer to the same k.
 
    `PCSTENCILMG` solves with jumps of k. `PCMG` with the program's `DMDA`s works if the program restricts k and sets it in
-   `KSPSetComputeOperators()` for each level. Otherwise a coarse matrix has k = 1.
+   `KSPSetComputeOperators()` for each level, and the mask likewise. Otherwise a coarse matrix has k = 1 and no solid points.
 
    Level: beginner
 
@@ -73,6 +77,8 @@ M*/
       was given before; a setter that is called later takes precedence; default 1
 .  -mat_advection_diffusion_mean <harmonic|arithmetic> - mean of the k of two points, for the face between them; without
       effect if k is given on faces; default harmonic
+.  -mat_advection_diffusion_wall <noflux|value> - what holds at the faces of solid points: no flux through them, or
+      given values of u; default noflux
 .  -mat_advection_diffusion_shift <any scalar> - σ of -∇·(k∇u) + w·∇u + σu [k/length²]; default 0
 .  -mat_advection_diffusion_boundary <eliminated|identity|neumann|robin, or one for each side> - boundary form of the
       axes that are not periodic or mirrored; sides are x lower, x upper, y lower ...; default eliminated
@@ -113,6 +119,23 @@ typedef enum {
   MAT_DIFFUSION_ARITHMETIC
 } MatDiffusionMeanType;
 PETSC_EXTERN const char *const MatDiffusionMeanTypes[];
+
+/*E
+   MatDiffusionWallType - what holds at the faces between solid points and others, see `MatDiffusionSetMask()`
+
+   Values:
++  `MAT_DIFFUSION_WALL_NOFLUX` - ∂u/∂n = g, by default no flux
+-  `MAT_DIFFUSION_WALL_VALUE`  - u = g, by default zero
+
+   Level: beginner
+
+.seealso: `MATDIFFUSION`, `MatDiffusionSetMask()`, `MatDiffusionSetWall()`
+E*/
+typedef enum {
+  MAT_DIFFUSION_WALL_NOFLUX,
+  MAT_DIFFUSION_WALL_VALUE
+} MatDiffusionWallType;
+PETSC_EXTERN const char *const MatDiffusionWallTypes[];
 
 /*E
    MatAdvectionDiffusionSchemeType - the differences of w·∇u in a `MATADVECTIONDIFFUSION`
@@ -293,6 +316,72 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetMean(Mat A, MatDiffusionMeanType mean
 .seealso: `MATDIFFUSION`
 @*/
 PETSC_EXTERN PetscErrorCode MatDiffusionSetShift(Mat A, PetscScalar sigma);
+
+/*@
+   MatDiffusionSetMask - sets which points of a `MATDIFFUSION` or `MATADVECTIONDIFFUSION` are solid, before or after
+   `MatSetUp()`
+
+   Collective
+
+   Input Parameters:
++  A    - the operator
+-  mask - zero at the points of the fluid, any other number at solid points; a global vector of the operator's `DMDA`, on the
+          host or on a GPU. Or `NULL`: no point is solid
+
+   Level: beginner
+
+   Notes:
+   A point stands for the cell of a spacing's width around it. The faces between the cells of solid points and of the fluid are
+   walls, half a spacing away from the point. `MatDiffusionSetWall()` selects what holds there. Nothing flows through the cell
+   of a solid point: its row is that of the identity, and k and w there are not used, unless k is given on faces. Then a wall
+   has the k of its face, otherwise that of the fluid's point beside it. `MatLaplaceSetRightHandSide()` makes b zero at solid
+   points, so that u is zero there. A point that no face lets anything through, without a shift, has a row of the identity, too,
+   because its row would be zero.
+
+   The data of walls are those of `MatLaplaceAddBoundary()`: their function g is called for each wall with a place inside the
+   domain, half a spacing from the fluid's point. `upper` says that the solid is above the fluid.
+
+   The operator keeps a reference to the mask and follows its changes, as it follows k: see `MATDIFFUSION`. With a constant k
+   equal rows are stored once, so that a product reads one or two bytes a point besides the vectors.
+
+   With `noflux`, parts of the fluid that are closed are singular. `PCSTENCILMG` finds and solves them if there is a solution.
+   No null space is attached: see `MatSetNullSpace()`. Mats of other types ignore the call.
+
+   Errors:
+   `PETSC_ERR_ARG_SIZ` for another layout or a vector of a `DMDA` with another distribution of its points,
+   `PETSC_ERR_ARG_OUTOFRANGE` for a value that is not finite; on all ranks, and nothing is changed. If it is called before
+   `MatSetUp()`, the values are read and checked in `MatSetUp()`.
+
+.seealso: `MATDIFFUSION`, `MatDiffusionSetWall()`, `MatDiffusionSetCoefficient()`, `PCSTENCILMG`
+@*/
+PETSC_EXTERN PetscErrorCode MatDiffusionSetMask(Mat A, Vec mask);
+
+/*@
+   MatDiffusionSetWall - sets what holds at the faces between solid points and others, before or after `MatSetUp()`
+
+   Collective
+
+   Input Parameters:
++  A    - the operator
+-  wall - `MAT_DIFFUSION_WALL_NOFLUX` (default) or `MAT_DIFFUSION_WALL_VALUE`
+
+   Options Database Keys:
++  -mat_diffusion_wall <noflux|value>           - what holds at the faces of solid points: no flux through them, or
+                                                  given values of u; default noflux
+-  -mat_advection_diffusion_wall <noflux|value> - what holds at the faces of solid points: no flux through them, or
+                                                  given values of u; default noflux
+
+   Level: beginner
+
+   Note:
+   Without effect where no point is solid, see `MatDiffusionSetMask()`. Mats of other types ignore the call.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown wall; nothing is changed then.
+
+.seealso: `MATDIFFUSION`, `MatDiffusionSetMask()`
+@*/
+PETSC_EXTERN PetscErrorCode MatDiffusionSetWall(Mat A, MatDiffusionWallType wall);
 
 /*@
    MatCreateAdvectionDiffusion - creates a `MATADVECTIONDIFFUSION` on the grid of a `DMDA`, set up from the options database

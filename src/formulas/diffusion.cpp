@@ -5,12 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "formulas/fill_inner.hpp"
 #include "formulas/flux_on_gpu.hpp"
-#include "formulas/options.hpp"
-#include "options/agreement.hpp"
 #include "stencil/types.hpp"
 #if !PetscDefined(USE_COMPLEX)
-#include "formulas/fill_inner.hpp"
 #include "formulas/flux_on_host.hpp"
 #endif
 
@@ -19,8 +17,8 @@ namespace shellac {
 // ---- the formula ---------------------------------------------------------------------------------------------------
 
 void Diffusion::row(const Point &p, Row &u) const {
-  PetscScalar center, beside[3][2];
-  terms.row(p.i, &center, beside);
+  PetscScalar center = 1, beside[3][2] = {{0, 0}, {0, 0}, {0, 0}};
+  if (!terms.fixed(p.i)) terms.row(p.i, &center, beside);
   u(0) += center;
   for (int a = 0; a < terms.dim; a++)
     for (int e = 0; e < 2; e++) along(u, a, e == LOWER ? -1 : 1) += beside[a][e];
@@ -41,6 +39,8 @@ template <class Values> void DiffusionMat::set_terms(DiffusionTerms<Values> *ter
   terms->w_is_field = w.field != nullptr;
   terms->upwind = w.scheme == MAT_ADVECTION_DIFFUSION_UPWIND;
   for (int a = 0; a < 3; a++) terms->constant_w[a] = w.constant[a];
+  terms->masked = mask != nullptr;
+  terms->walls_have_values = wall == MAT_DIFFUSION_WALL_VALUE;
 }
 
 std::unique_ptr<Formula> DiffusionMat::make_formula() const {
@@ -52,7 +52,17 @@ std::unique_ptr<Formula> DiffusionMat::make_formula() const {
   }
   formula->w = w.field;
   formula->terms.w.field = formula->w.get();
+  formula->mask = mask;
+  formula->terms.mask.field = mask.get();
   return formula;
+}
+
+bool DiffusionMat::is_fixed(const PetscInt i[3], PetscScalar (*data)[2]) const {
+  const auto &terms = static_cast<const Diffusion &>(*formula).terms;
+  PetscScalar center, beside[3][2];
+  if (!mask || terms.fixed(i)) return mask != nullptr;
+  if (data) terms.row(i, &center, beside, data);
+  return false;
 }
 
 // Whether work on a field is done on a GPU; which has its values, or gets them when they are read there.
@@ -80,7 +90,7 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
   PetscFunctionBegin;
   PetscCall(FormulaMat::Prepare(of, arrays, prepared));
   if (!k.is_field() || grid.dim == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (of != op.get() || is_transposed || !change.none() || flows) PetscFunctionReturn(PETSC_SUCCESS);
+  if (of != op.get() || is_transposed || !change.none() || flows || mask) PetscFunctionReturn(PETSC_SUCCESS);
   if (k.conjugated || !k.is_normal) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscDefined(USE_COMPLEX) && PetscMemTypeHost(arrays->memory())) PetscFunctionReturn(PETSC_SUCCESS);
   if (!static_cast<const CapturedStencil &>(*of).has_whole_star_in_arrays()) PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,7 +130,7 @@ static const PetscReal least_normal = 16 * std::pow(std::numeric_limits<PetscRea
 // The values are not read: products and rows are computed where they are.
 PetscErrorCode DiffusionMat::load_fields() {
   Coefficient loaded = k;
-  auto        loaded_w = std::make_shared<LoadedField>();
+  auto        loaded_w = std::make_shared<LoadedField>(), loaded_mask = std::make_shared<LoadedField>();
 
   PetscFunctionBegin;
   PetscCheck(w.given == 0 || w.given == grid.dim, grid.comm, PETSC_ERR_ARG_SIZ,
@@ -128,6 +138,7 @@ PetscErrorCode DiffusionMat::load_fields() {
              "-mat_advection_diffusion_velocity or MatAdvectionDiffusionSetConstantVelocity()",
              w.given, grid.dim, grid.dim > 1 ? "s" : "", grid.dim);
   if (w.field) PetscCall(loaded_w->Check(grid, grid.dim, w.field->vec(), "velocity w"));
+  if (mask) PetscCall(loaded_mask->Check(grid, 1, mask->vec(), "mask"));
   for (HeldField &field : loaded.field) {
     if (!field) continue;
     auto checked = std::make_shared<LoadedField>();
@@ -136,6 +147,7 @@ PetscErrorCode DiffusionMat::load_fields() {
   }
   k = loaded;
   if (w.field) w.field = loaded_w;
+  if (mask) mask = loaded_mask;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,11 +158,19 @@ PetscErrorCode DiffusionMat::read_fields() {
                                   ? "it must be finite and, for harmonic means, > 0; MatDiffusionSetMean() selects "
                                     "arithmetic ones"
                                   : "it must be finite";
-  const auto good = [&](PetscScalar value) {
-    return !PetscIsInfOrNanScalar(value) && (!positive || PetscRealPart(value) > 0);
+  const auto is_solid = [&](const PetscInt i[3]) { return mask && mask->at(i) != PetscScalar(0); };
+  const auto good = [&](PetscScalar value, const PetscInt i[3]) {
+    return (is_solid(i) && !k.on_faces) || (!PetscIsInfOrNanScalar(value) && (!positive || PetscRealPart(value) > 0));
   };
 
   PetscFunctionBegin;
+  if (mask && !mask->is_read()) {
+    const char *const of_mask[] = {"the mask"};
+    PetscCall(mask->Read(grid, ends, 1, false, 1));
+    PetscCall(mask->CheckValues(
+        grid, [](PetscScalar value, const PetscInt[]) { return !PetscIsInfOrNanScalar(value); }, of_mask,
+        "it must be 0 at points of the fluid and any other finite number at solid ones"));
+  }
   for (const HeldField &field : k.field) {
     if (!field || field->is_read()) continue;
     PetscCall(field->Read(grid, ends, 1, false, 1));
@@ -158,7 +178,9 @@ PetscErrorCode DiffusionMat::read_fields() {
   }
   if (!w.field || w.field->is_read()) PetscFunctionReturn(PETSC_SUCCESS);
   const char *const of_w[] = {"the velocity along x", "the velocity along y", "the velocity along z"};
-  const auto real = [](PetscScalar value) { return !PetscIsInfOrNanScalar(value) && PetscImaginaryPart(value) == 0; };
+  const auto        real = [&](PetscScalar value, const PetscInt i[3]) {
+    return is_solid(i) || (!PetscIsInfOrNanScalar(value) && PetscImaginaryPart(value) == 0);
+  };
   PetscCall(w.field->Read(grid, ends, 1, false, grid.dim));
   PetscCall(w.field->CheckValues(grid, real, of_w, "it must be finite and real"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -177,29 +199,30 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   *done = false;
   for (const HeldField *field : fields()) {
     bool             on_gpu = false;
-    PetscOffloadMask mask;
+    PetscOffloadMask newest;
     if (!*field) continue;
     PetscCall(is_of_gpu((*field)->vec(), &on_gpu));
-    PetscCall(VecGetOffloadMask((*field)->vec(), &mask));
-    if (!on_gpu || mask == PETSC_OFFLOAD_CPU) memory = PETSC_MEMTYPE_HOST;
+    PetscCall(VecGetOffloadMask((*field)->vec(), &newest));
+    if (!on_gpu || newest == PETSC_OFFLOAD_CPU) memory = PETSC_MEMTYPE_HOST;
   }
   PetscCall(to->Open(&ignored, memory));
   PetscCall(to->NeedAll());
   PetscCall(to->GetOpen(&fill.to));
   set_terms(&fill.terms);
   Arrays arrays(to->memory());
-  for (int a = 0; a < n; a++) {
+  for (int a = 0; a < n + (mask ? 1 : 0); a++) {
     const PetscScalar *values;
-    PetscCall(arrays.Read(k.field[a]->vec(), &values));
-    if (a > face_halos_made) { // k at points and on the first axis' faces have the operator's own
+    PetscCall(arrays.Read((a < n ? k.field[a] : mask)->vec(), &values));
+    if (a > more_halos_made) { // the first field has the operator's own
       const PetscBool on_device = PetscMemTypeDevice(to->home()) ? PETSC_TRUE : PETSC_FALSE;
-      PetscCall(face_halos[a - 1].Create(grid, to->patch(), false, on_device, halo_way));
-      face_halos_made = a;
+      PetscCall(more_halos[a - 1].Create(grid, to->patch(), false, on_device, halo_way));
+      more_halos_made = a;
     }
-    Halo &of_k = a ? face_halos[a - 1] : halo;
-    PetscCall(of_k.Begin(values, to->memory()));
-    PetscCall(of_k.End());
-    fill.terms.k[a] = {to->patch(), of_k.field()};
+    Halo &of_field = a ? more_halos[a - 1] : halo;
+    PetscCall(of_field.Begin(values, to->memory()));
+    PetscCall(of_field.End());
+    FieldBesideHalo &values_of_rows = a < n ? fill.terms.k[a] : fill.terms.mask;
+    values_of_rows = {to->patch(), of_field.field()};
   }
   if (fill.terms.w_is_field) { // rows take only their own points' values
     fill.terms.w = {to->patch(), {}};
@@ -235,21 +258,21 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
     PetscCall(to->Close(compression, &refusal));
   } else {
     PetscCall(to->Zero()); // there is an error that names the point, on the host
-    PetscCall(destroy_face_halos());
+    PetscCall(destroy_more_halos());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DiffusionMat::destroy_face_halos() {
+PetscErrorCode DiffusionMat::destroy_more_halos() {
   PetscFunctionBegin;
-  for (Halo &of_k : face_halos) PetscCall(of_k.Destroy());
-  face_halos_made = 0;
+  for (Halo &of_field : more_halos) PetscCall(of_field.Destroy());
+  more_halos_made = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DiffusionMat::destroy() {
   PetscFunctionBegin;
-  PetscCall(destroy_face_halos());
+  PetscCall(destroy_more_halos());
   PetscCall(FormulaMat::destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -276,118 +299,9 @@ PetscErrorCode DiffusionMat::view_equation(PetscViewer viewer) const {
   PetscCall(PetscViewerASCIIPrintf(viewer, "-div(k grad(u))%s + sigma u, %s, sigma = %s\n", flows ? " + w.grad(u)" : "",
                                    of_k.c_str(), number(sigma).c_str()));
   if (flows) PetscCall(MatAdvectionDiffusionView(w, grid.dim, viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// ---- settings ------------------------------------------------------------------------------------------------------
-
-static PetscErrorCode set_fields(Mat A, PetscInt n, const Vec values[], bool on_faces) {
-  DiffusionMat *context;
-  Coefficient   k;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetStencil(A, &context));
-  k.constant = context->k.constant;
-  k.on_faces = on_faces;
-  for (PetscInt a = 0; a < n; a++) {
-    SHELLAC_CHECK_ALL(values[a], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
-                      "the coefficient k is null; give a vector of the DMDA, or a number to MatDiffusionSetConstant()");
-    auto field = std::make_shared<LoadedField>();
-    PetscCall(field->Hold(values[a]));
-    k.field[a] = field;
-  }
-  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->k, k));
-}
-
-static PetscErrorCode set_coefficient(Mat A, Vec k) {
-  return set_fields(A, 1, &k, false);
-}
-
-static PetscErrorCode set_face_coefficients(Mat A, PetscInt n, const Vec k[]) {
-  DM       dm;
-  PetscInt dim = 0;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetDM(A, &dm));
-  if (dm) PetscCall(DMGetDimension(dm, &dim));
-  SHELLAC_CHECK_ALL(dm && n == dim && k, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
-                    "coefficients on faces are given for %" PetscInt_FMT " axes; give an array with one vector of the "
-                    "DMDA for each of its %" PetscInt_FMT " dimensions, after MatSetDM()",
-                    n, dim);
-  PetscCall(set_fields(A, n, k, true));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode set_constant(Mat A, PetscScalar constant) {
-  DiffusionMat *context;
-  Coefficient   k;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetStencil(A, &context));
-  SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(constant) && PetscRealPart(constant) >= 0, PetscObjectComm((PetscObject)A),
-                    PETSC_ERR_ARG_OUTOFRANGE, "the coefficient k is %s; it must be finite and not negative",
-                    number(constant).c_str());
-  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatDiffusionSetConstant()", 1, &constant));
-  k.constant = constant;
-  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->k, k));
-}
-
-static PetscErrorCode set_mean(Mat A, MatDiffusionMeanType mean) {
-  DiffusionMat *context;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetStencil(A, &context));
-  SHELLAC_CHECK_ALL(mean == MAT_DIFFUSION_HARMONIC || mean == MAT_DIFFUSION_ARITHMETIC, PetscObjectComm((PetscObject)A),
-                    PETSC_ERR_ARG_OUTOFRANGE, "mean %d is unknown; use harmonic or arithmetic", (int)mean);
-  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatDiffusionSetMean()", 1, &mean));
-  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->mean, mean));
-}
-
-static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
-  DiffusionMat *context;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetStencil(A, &context));
-  SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-                    "the shift σ is %s; it must be finite", number(sigma).c_str());
-  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatDiffusionSetShift()", 1, &sigma));
-  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->sigma, sigma));
-}
-
-PetscErrorCode DiffusionMat::set_from_options(Mat A, OptionItems PetscOptionsObject) {
-  PetscScalar          number;
-  PetscBool            set;
-  MatDiffusionMeanType present = mean;
-
-  PetscFunctionBegin;
-  const auto own_option = [&](const std::string &name) -> const Option & {
-    return flows ? find_option(advection_diffusion_options, ("-mat_advection_diffusion_" + name).c_str())
-                 : find_option(diffusion_options, ("-mat_diffusion_" + name).c_str());
-  };
-  const auto read = [&](const char *name, PetscScalar fallback) -> PetscErrorCode {
-    const Option &option = own_option(name);
-    PetscFunctionBegin;
-    number = fallback;
-    PetscCall(read_scalar_option(PetscOptionsObject, PetscObjectComm((PetscObject)A), option, &number, &set));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  PetscCall(read("coefficient", k.constant));
-  if (set) PetscCall(MatDiffusionSetConstant(A, number));
-  PetscCall(read("shift", sigma));
-  if (set) PetscCall(MatDiffusionSetShift(A, number));
-  PetscCall(read_option(PetscOptionsObject, own_option("mean"), MatDiffusionMeanTypes, &present, &set));
-  if (set) PetscCall(MatDiffusionSetMean(A, present));
-  if (flows) PetscCall(MatAdvectionDiffusionSetFromOptions(A, w, PetscOptionsObject));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatDiffusionCompose(Mat A) {
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetCoefficient_C", set_coefficient));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetFaceCoefficients_C", set_face_coefficients));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetConstant_C", set_constant));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetMean_C", set_mean));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetShift_C", set_shift));
+  if (mask)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "solid where the mask is not zero, %s at its faces\n",
+                                     wall == MAT_DIFFUSION_WALL_VALUE ? "given values" : "no flux"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -401,28 +315,6 @@ PetscErrorCode MatCreate_Diffusion(Mat A) {
 } // namespace shellac
 
 using namespace shellac;
-
-const char *const MatDiffusionMeanTypes[] = {"harmonic", "arithmetic", "MatDiffusionMeanType", "MAT_DIFFUSION_", NULL};
-
-PetscErrorCode MatDiffusionSetCoefficient(Mat A, Vec k) {
-  return try_method(A, "MatDiffusionSetCoefficient_C", NULL, k);
-}
-
-PetscErrorCode MatDiffusionSetFaceCoefficients(Mat A, PetscInt n, const Vec k[]) {
-  return try_method(A, "MatDiffusionSetFaceCoefficients_C", NULL, n, k);
-}
-
-PetscErrorCode MatDiffusionSetConstant(Mat A, PetscScalar k) {
-  return try_method(A, "MatDiffusionSetConstant_C", NULL, k);
-}
-
-PetscErrorCode MatDiffusionSetMean(Mat A, MatDiffusionMeanType mean) {
-  return try_method(A, "MatDiffusionSetMean_C", NULL, mean);
-}
-
-PetscErrorCode MatDiffusionSetShift(Mat A, PetscScalar sigma) {
-  return try_method(A, "MatDiffusionSetShift_C", NULL, sigma);
-}
 
 PetscErrorCode MatCreateDiffusion(DM da, Vec k, Mat *A) {
   PetscFunctionBegin;

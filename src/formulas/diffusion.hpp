@@ -40,10 +40,10 @@ struct ReadValues {
 // robin sides, and half a spacing inside it for eliminated sides.
 struct Diffusion : Formula {
   DiffusionTerms<ReadValues> terms;
-  HeldField                  k[3], w; // the fields of the terms
+  HeldField                  k[3], w, mask; // the fields of the terms
 
   Shape shape() const override { return {1, false}; }
-  bool  constant() const override { return !terms.is_field && !terms.w_is_field; }
+  bool  constant() const override { return !terms.is_field && !terms.w_is_field && !terms.masked; }
   bool  symmetric() const override { return !terms.flows; }
   void  row(const Point &p, Row &u) const override;
 };
@@ -53,6 +53,8 @@ struct DiffusionSettings {
   Coefficient          k; // not read before MatSetUp()
   MatDiffusionMeanType mean = MAT_DIFFUSION_HARMONIC;
   Velocity             w;
+  HeldField            mask; // null: no point is solid
+  MatDiffusionWallType wall = MAT_DIFFUSION_WALL_NOFLUX;
 };
 
 struct DiffusionMat final : FormulaMat, DiffusionSettings {
@@ -71,17 +73,19 @@ struct DiffusionMat final : FormulaMat, DiffusionSettings {
   PetscErrorCode destroy() override;
   void           take_settings(const CapturedMat &from) override;
   void           conjugate_settings() override;
-  std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2], &w.field}; }
+  std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2], &w.field, &mask}; }
+  bool                     has_known_sums() const override { return !mask; }
+  bool                     is_fixed(const PetscInt i[3], PetscScalar (*data)[2]) const override;
 
 private:
   template <class Values> void set_terms(DiffusionTerms<Values> *terms) const; // but the values of fields
   bool                         must_be_positive() const { return mean == MAT_DIFFUSION_HARMONIC && !k.on_faces; }
   template <template <class, class> class Product>
   std::unique_ptr<const InteriorProduct> product_by_fluxes(const Flux<PetscScalar> &flux) const;
-  PetscErrorCode                         destroy_face_halos();
+  PetscErrorCode                         destroy_more_halos();
 
-  Halo face_halos[2]; // of k on the faces of the second and the third axis; they stay for the next change of k
-  int  face_halos_made = 0;
+  Halo more_halos[3]; // of all fields but the first that rows read beside their points; they stay for the next change
+  int  more_halos_made = 0;
 };
 
 PetscErrorCode MatDiffusionCompose(Mat A); // the setters

@@ -41,20 +41,48 @@ template <class Values> struct DiffusionTerms {
   bool                 flows = false, w_is_field = false, upwind = false;
   PetscReal            constant_w[3] = {0, 0, 0}; // [1/length of k]
   Values               w;
+  bool                 masked = false, walls_have_values = false;
+  Values               mask; // zero at points of the fluid
 
   SHELLAC_HD bool coupled(int axis) const { return axis < dim && ends[axis].couples(); }
 
-  // The entries of a row, as if there were no ends: of the point, and of its neighbours [axis][end].
-  SHELLAC_HD void row(const PetscInt i[3], PetscScalar *center, PetscScalar beside[3][2]) const {
+  // The entries of a row that is not fixed, as if there were no ends: of the point, and of its neighbours [axis][end].
+  // data: what the datum of a wall is multiplied by in the row, for all axes and ends.
+  SHELLAC_HD void row(const PetscInt i[3], PetscScalar *center, PetscScalar beside[3][2],
+                      PetscScalar (*data)[2] = nullptr) const {
     *center = sigma;
     for (int a = 0; a < 3; a++) {
       const PetscReal h = ends[a].h;
+      const bool      has_wall[2] = {wall(i, a, -1), wall(i, a, 1)};
       for (int e = 0; e < 2; e++) {
-        beside[a][e] = coupled(a) ? -face(i, a, e == LOWER ? -1 : 1) / (h * h) : PetscScalar(0);
+        const PetscScalar flux = coupled(a) ? -face(i, a, e == LOWER ? -1 : 1) / (h * h) : PetscScalar(0);
+        const bool insulated = has_wall[e] && !walls_have_values; // taken away again, it would leave a rounding error
+        if (data) data[a][e] = insulated ? h * flux : PetscScalar(0);
+        beside[a][e] = insulated ? PetscScalar(0) : flux;
         *center -= beside[a][e];
       }
       if (flows && coupled(a)) add_flow(PetscRealPart(w_at(i, a)) / h, center, beside[a]);
+      for (int e = 0; e < 2; e++) {
+        if (!has_wall[e]) continue;
+        if (data) data[a][e] += (walls_have_values ? PetscReal(2) : h) * beside[a][e];
+        *center += (walls_have_values ? PetscReal(-1) : PetscReal(1)) * beside[a][e];
+        beside[a][e] = 0;
+      }
     }
+  }
+  SHELLAC_HD bool solid(const PetscInt i[3]) const { return masked && mask.at(ends, i) != PetscScalar(0); }
+  // The row is the identity's: of a solid point, and of one whose row would be zero, since no face lets anything through.
+  SHELLAC_HD bool fixed(const PetscInt i[3]) const {
+    if (!masked || solid(i)) return masked;
+    bool open = walls_have_values || sigma != PetscScalar(0);
+    for (int a = 0; a < dim; a++)
+      for (int step = -1; step <= 1; step += 2) {
+        PetscInt  inside;
+        PetscReal factor, given;
+        ends[a].fold(i[a] + step, &inside, &factor, &given);
+        open = open || (coupled(a) && !wall(i, a, step) && (factor != 1 || inside != i[a]));
+      }
+    return !open;
   }
   // Along an axis; of a field that may have other values than real ones.
   SHELLAC_HD PetscScalar w_at(const PetscInt i[3], int axis) const {
@@ -71,13 +99,20 @@ template <class Values> struct DiffusionTerms {
       next[axis] += step;
       const bool leaves = beyond(next, axis);
       if (leaves) next[axis] = ends[axis].N > 1 ? i[axis] - step : i[axis];
-      const PetscScalar here = k[0].at(ends, i), other = k[0].at(ends, next);
+      const PetscScalar here = k[0].at(ends, i), other = solid(next) ? here : k[0].at(ends, next);
       value = leaves ? extrapolate_coefficient(here, other, 1) : mean(here, other);
     }
     return conjugated ? PetscConj(value) : value;
   }
 
 private:
+  // Between a point of the fluid and the next one, or with step = -1 the previous one, half a spacing away: u = g there, or
+  // ∂u/∂n = g.
+  SHELLAC_HD bool wall(const PetscInt i[3], int axis, int step) const {
+    PetscInt next[3] = {i[0], i[1], i[2]};
+    next[axis] += step;
+    return masked && coupled(axis) && !beyond(next, axis) && solid(next);
+  }
   // Central differences of second order, or differences to the side that the velocity comes from, of first order (Courant,
   // Isaacson and Rees 1952).
   SHELLAC_HD void add_flow(PetscReal w_over_h, PetscScalar *center, PetscScalar beside[2]) const {
@@ -142,18 +177,24 @@ template <class T> struct FillDiffusion {
     const size_t   at = to.patch.index(i, j, k);
     T              center, beside[3][2], total;
     PetscReal      size = 0;
-    bool           identity = false, right = true, normal = true;
+    bool           identity = terms.fixed(g), right = true, normal = true;
+    const bool     solid = terms.solid(g); // without k and w at the point
+    if (terms.masked) {
+      const PetscReal absolute = PetscAbsScalar(terms.mask.at(terms.ends, g));
+      right = absolute - absolute == 0;
+    }
     for (int a = 0; a < 3; a++) identity = identity || terms.ends[a].identity(g[a]);
     for (int n = 0; terms.is_field && n < (terms.on_faces ? terms.dim : 1); n++) {
       const T         here = terms.k[n].at(terms.ends, g);
       const PetscReal absolute = PetscAbsScalar(here);
-      right = right && absolute - absolute == 0 && (!positive || PetscRealPart(here) > 0);
+      right =
+          right && ((solid && !terms.on_faces) || (absolute - absolute == 0 && (!positive || PetscRealPart(here) > 0)));
       normal = normal && (terms.on_faces || (least < absolute && absolute < 1 / least));
     }
     for (int a = 0; terms.w_is_field && a < terms.dim; a++) {
       const T         here = terms.w_at(g, a);
       const PetscReal absolute = PetscAbsScalar(here);
-      right = right && absolute - absolute == 0 && PetscImaginaryPart(here) == 0;
+      right = right && (solid || (absolute - absolute == 0 && PetscImaginaryPart(here) == 0));
     }
     for (int s = 0; s < to.count(); s++) to.values[s][at] = 0;
     T &diagonal = to.values[to.slot(to.center, 0, 0)][at];

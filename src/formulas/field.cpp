@@ -75,7 +75,8 @@ PetscErrorCode LoadedField::Read(const Grid &grid, const Ends ends[3], PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LoadedField::CheckValues(const Grid &grid, const std::function<bool(PetscScalar)> &good,
+PetscErrorCode LoadedField::CheckValues(const Grid                                                  &grid,
+                                        const std::function<bool(PetscScalar, const PetscInt i[3])> &good,
                                         const char *const names[], const char *remedy) const {
   std::string problem;
 
@@ -83,7 +84,7 @@ PetscErrorCode LoadedField::CheckValues(const Grid &grid, const std::function<bo
   for_each_owned(grid, [&](const PetscInt i[3]) {
     for (PetscInt c = 0; c < components_ && problem.empty(); c++) {
       const PetscScalar value = at(i, c);
-      if (good(value)) continue;
+      if (good(value, i)) continue;
       problem = std::string(names[c]) + " is " + number(value) + " at the point " + text_of(i, grid.dim);
     }
   });

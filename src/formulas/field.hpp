@@ -25,8 +25,8 @@ public:
   // Reads the values after that; width: of what is around the points, along several axes at once for a box. Collective.
   PetscErrorCode Read(const Grid &grid, const Ends ends[3], PetscInt width, bool box, PetscInt components) const;
   // An error on all ranks that names the first value that is not good; names: of each component.
-  PetscErrorCode CheckValues(const Grid &grid, const std::function<bool(PetscScalar)> &good, const char *const names[],
-                             const char *remedy) const;
+  PetscErrorCode CheckValues(const Grid &grid, const std::function<bool(PetscScalar, const PetscInt i[3])> &good,
+                             const char *const names[], const char *remedy) const;
   bool           is_read() const { return array_; }
   // The c-th value at a point of the whole grid.
   SHELLAC_HD PetscScalar at(const PetscInt i[3], PetscInt c = 0) const {

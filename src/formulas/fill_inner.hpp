@@ -65,7 +65,8 @@ inline PetscErrorCode fill_rows(PetscMemType memory, const FillDiffusion<PetscSc
 
   PetscFunctionBegin;
   for (int a = 0; a < terms.dim; a++) inner.lo[a] = 1, inner.hi[a] = patch.size[a] - 1;
-  if (terms.flows || !terms.is_field || fill.to.count() > 2 * terms.dim + 1) inner = {}; // or slots are zero
+  if (terms.flows || terms.masked || !terms.is_field || fill.to.count() > 2 * terms.dim + 1)
+    inner = {}; // or slots are zero
   if (terms.on_faces)
     PetscCall(for_each_run(memory, inner, FillInner<OnFace::given>{fill}));
   else if (terms.mean_type == MAT_DIFFUSION_HARMONIC)

@@ -36,6 +36,9 @@ struct FormulaMat : CapturedMat, FormulaSettings {
   virtual PetscErrorCode fill_beside_fields(CapturedStencil *, PetscReal *, bool *done) {
     return *done = false, PETSC_SUCCESS;
   }
+  // Whether a row is the identity's without being at an end. data, if not null: of another one, what it has for the data of
+  // walls [axis][end]; may be left as it is.
+  virtual bool           is_fixed(const PetscInt[3], PetscScalar (*)[2]) const { return false; }
   virtual bool           has_known_sums() const { return true; } // all rows times the function 1 are of_constant()
   virtual PetscErrorCode check_complete() const { return PETSC_SUCCESS; } // an error where something is not set yet
   virtual bool           is_complete() const { return true; }

@@ -34,6 +34,8 @@ namespace shellac {
       {"-mat_" type "_mean", "harmonic|arithmetic", "harmonic",                                                        \
        "Mean of the k of two points, for the face between them; without effect if k is given on faces",                \
        "MatDiffusionSetMean"},                                                                                         \
+      {"-mat_" type "_wall", "noflux|value", "noflux",                                                                 \
+       "What holds at the faces of solid points: no flux through them, or given values of u", "MatDiffusionSetWall"},  \
   {                                                                                                                    \
     "-mat_" type "_shift", "any scalar", "0", "σ of " equation " [k/length²]", "MatDiffusionSetShift"                  \
   }

@@ -62,15 +62,25 @@ static PetscErrorCode add_boundary(FormulaMat *context, MatLaplaceBoundaryData g
   const PetscInt width = context->formula->shape().width;
 
   std::vector<PetscScalar> values((size_t)grid.dof);
-  const auto               values_at = [&](const PetscInt i[3], int axis, Side side) {
+  const auto               values_at = [&](const PetscInt i[3], int axis, Side side, bool wall = false) {
     PetscReal x[3];
     std::fill(values.begin(), values.end(), PetscScalar(0));
     locate(*context, i, axis, side, x);
+    if (wall) x[axis] = context->coordinate(axis, i[axis]) + (side == LOWER ? -0.5 : 0.5) * context->ends[axis].h;
     if (!error) error = (*g)(grid.dim, x, axis, side == UPPER ? PETSC_TRUE : PETSC_FALSE, values.data(), ctx);
     return values.data();
   };
   for_each_owned(grid, [&](const PetscInt i[3]) {
-    bool near = false;
+    bool        near = false;
+    PetscScalar of_wall[3][2] = {{0, 0}, {0, 0}, {0, 0}};
+    if (context->is_fixed(i, of_wall)) {
+      row += (size_t)grid.dof;
+      return;
+    }
+    for (int a = 0; a < grid.dim && !rows.identity(i); a++)
+      for (Side side : {LOWER, UPPER})
+        if (of_wall[a][side] != PetscScalar(0))
+          b[row] -= context->change.scale * of_wall[a][side] * values_at(i, a, side, true)[0];
     for (int a = 0; a < 3; a++)
       near = near || (!context->ends[a].periodic && (i[a] < width || i[a] >= grid.N[a] - width));
     for (int a = 0; a < grid.dim && rows.identity(i); a++)
@@ -127,7 +137,7 @@ PetscErrorCode MatLaplaceSetRightHandSide(Mat A, MatLaplaceSource f, MatLaplaceB
     std::fill(values + row, values + row + dof, PetscScalar(0));
     for (const SourceWeight &weight : weights) {
       PetscReal x[3];
-      if (rows.identity(i)) break;
+      if (rows.identity(i) || context->is_fixed(i, nullptr)) break;
       std::fill(sources.begin(), sources.end(), PetscScalar(0));
       for (int a = 0; a < 3; a++) x[a] = context->coordinate(a, i[a] + weight.step[a]);
       if (!error) error = (*f)(context->grid.dim, x, sources.data(), ctx);

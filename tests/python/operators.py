@@ -116,6 +116,16 @@ class Operators(unittest.TestCase):
         with self.assertRaises(PETSc.Error):
             shellac.diffusion(da, [field, field])
 
+    def test_solid_points_beside_numpy(self):
+        da = PETSc.DMDA().create([8], stencil_width=1)
+        mask = np.array([0, 0, 1, 1, 0, 0, 0, 1])
+        v = shellac.scatter(da, np.arange(1.0, 9) if rank == 0 else None)
+        for wall, expected in (("noflux", [0, 1, 3, 4, -1, 0, 1, 8]), ("value", [0, 5, 3, 4, 9, 0, 15, 8])):
+            A = shellac.diffusion(da, 1, mask=mask if rank == 0 else None, wall=wall, lengths=[9])
+            w = shellac.gather(da, A * v)
+            if rank == 0:
+                np.testing.assert_allclose(w, expected, atol=1e-13)
+
     def test_an_exception_in_a_function_is_raised(self):
         A = shellac.laplace(self.da)
 
@@ -364,6 +374,8 @@ class Mistakes(unittest.TestCase):
             (lambda: shellac.diffusion(da, np.ones((3, 3))), ValueError,
              "another rank" if rank else "shape \\(3, 3\\); it must be \\(8, 8\\)"),
             (lambda: shellac.diffusion(da, field, mean="geometric"), ValueError, "'harmonic', 'arithmetic'"),
+            (lambda: shellac.diffusion(da, 1, wall="glass"), ValueError, "'noflux', 'value'"),
+            (lambda: shellac.diffusion(da, 1, mask=1), TypeError, "mask"),
             (lambda: shellac.diffusion(da, 1, mean="arithmetic"), ValueError, "no effect where k is a constant; leave it"),
             (lambda: shellac.diffusion(da, [field] * 2, mean="harmonic"), ValueError, "no effect where k is given on faces"),
             (lambda: shellac.laplace(da, halo="usb"), ValueError, "'usb'; use one of 'automatic', 'ipc', 'host'"),

@@ -9,6 +9,8 @@ from petsc4py import PETSc
 Boundary = Literal["eliminated", "identity", "neumann", "robin"]
 Halo = Literal["automatic", "ipc", "host"]
 Mean = Literal["harmonic", "arithmetic"]
+Mask = Union[PETSc.Vec, ndarray]
+Wall = Literal["noflux", "value"]
 Scalar = Union[float, complex]
 Coefficient = Union[PETSc.Vec, Sequence[PETSc.Vec], ndarray, Scalar]
 
@@ -24,13 +26,15 @@ def helmholtz(da: PETSc.DMDA, *, shift: Optional[Scalar] = ..., omega: Optional[
               boundary: Union[Boundary, Sequence[Boundary], None] = ..., robin: Union[float, Sequence[float], None] = ...,
               shape: Optional[Literal["star", "box"]] = ..., lengths: Optional[Sequence[float]] = ...,
               halo: Optional[Halo] = ..., prefix: Optional[str] = ...) -> PETSc.Mat: ...
-def diffusion(da: PETSc.DMDA, k: Coefficient, *, mean: Optional[Mean] = ..., shift: Optional[Scalar] = ...,
+def diffusion(da: PETSc.DMDA, k: Coefficient, *, mean: Optional[Mean] = ..., mask: Optional[Mask] = ...,
+              wall: Optional[Wall] = ..., shift: Optional[Scalar] = ...,
               boundary: Union[Boundary, Sequence[Boundary], None] = ..., robin: Union[float, Sequence[float], None] = ...,
               lengths: Optional[Sequence[float]] = ..., halo: Optional[Halo] = ...,
               prefix: Optional[str] = ...) -> PETSc.Mat: ...
 def advection_diffusion(da: PETSc.DMDA, k: Union[PETSc.Vec, ndarray, Scalar], w: Union[PETSc.Vec, Sequence[float]], *,
                         scheme: Optional[Literal["central", "upwind"]] = ..., mean: Optional[Mean] = ...,
-                        shift: Optional[Scalar] = ..., boundary: Union[Boundary, Sequence[Boundary], None] = ...,
+                        mask: Optional[Mask] = ..., wall: Optional[Wall] = ..., shift: Optional[Scalar] = ...,
+                        boundary: Union[Boundary, Sequence[Boundary], None] = ...,
                         robin: Union[float, Sequence[float], None] = ..., lengths: Optional[Sequence[float]] = ...,
                         halo: Optional[Halo] = ..., prefix: Optional[str] = ...) -> PETSc.Mat: ...
 def right_hand_side(A: PETSc.Mat, f: Callable[[ndarray], Scalar],

@@ -164,29 +164,37 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=No
 
 
 @contextlib.contextmanager
-def _coefficient(da, k, what):
-    """The setter of a field, of one for each axis, or of a constant, for a with block. An array is the first rank's, of the
-    whole grid; then it does not matter what other ranks have."""
-    from petsc4py import PETSc
-    check_dmda(da, what)
+def _field(da, values, argument):
+    """A vector of the first rank's array of the whole grid, for a with block; then it does not matter what other ranks have.
+    Whatever else is given, as it is."""
     first, made = da.comm.getRank() == 0, []
-    if c.any_rank(da.comm, first and isinstance(k, numpy.ndarray) and k.ndim):
+    if c.any_rank(da.comm, first and isinstance(values, numpy.ndarray) and values.ndim):
         problem = None
         try:
             if first:
-                k = grids.array_of(da, k, f"{what}: k")
+                values = grids.array_of(da, values, argument)
         except (TypeError, ValueError) as error:
             problem = error
         c.agree(da.comm, problem)
-        k = grids.scatter(da, k)
-        made.append(k)  # the operator has a reference of its own
+        values = grids.scatter(da, values)
+        made.append(values)  # the operator has a reference of its own
     with c.temporary(*made):
+        yield values
+
+
+@contextlib.contextmanager
+def _coefficient(da, k, mask, wall, what):
+    """The setters of k, as a field, one for each axis, or a constant, and those of solid points, for a with block."""
+    from petsc4py import PETSc
+    check_dmda(da, what)
+    with _field(da, k, f"{what}: k") as k, _field(da, mask, f"{what}: mask") as mask:
+        solid = {"MatDiffusionSetMask": ("mask", "Vec", mask), "MatDiffusionSetWall": ("wall", "MatDiffusionWallType", wall)}
         if isinstance(k, (list, tuple)):
-            yield {"MatDiffusionSetFaceCoefficients": ("k", "Vec[]", k)}
+            yield {"MatDiffusionSetFaceCoefficients": ("k", "Vec[]", k), **solid}
         elif isinstance(k, PETSc.Vec):
-            yield {"MatDiffusionSetCoefficient": ("k", "Vec", k)}
+            yield {"MatDiffusionSetCoefficient": ("k", "Vec", k), **solid}
         else:
-            yield {"MatDiffusionSetConstant": ("k", "PetscScalar", k)}
+            yield {"MatDiffusionSetConstant": ("k", "PetscScalar", k), **solid}
 
 
 def _useless_mean(mean, coefficient, what):
@@ -198,7 +206,8 @@ def _useless_mean(mean, coefficient, what):
 
 
 @c.named_keywords
-def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, lengths=None, halo=None, prefix=None):
+def diffusion(da, k, *, mean=None, mask=None, wall=None, shift=None, boundary=None, robin=None, lengths=None, halo=None,
+              prefix=None):
     """The operator -div(k grad) + shift on a grid, never assembled.
 
     Parameters
@@ -212,6 +221,10 @@ def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, length
         (ny, nx) or (nz, ny, nx), as `scatter` takes it, which is copied; what other ranks give is then not looked at.
     mean : {'harmonic', 'arithmetic'}, optional
         What the face between two points has, for values of k at the points; 'harmonic' by default.
+    mask : PETSc.Vec or numpy.ndarray, optional
+        Solid points, where it is not zero; their rows are the identity's. A vector, or the first rank's array, as for k.
+    wall : {'noflux', 'value'}, optional
+        What holds at the faces of solid points: no flux through them, the default, or a value of u, zero without data.
     shift : scalar, optional
         0 by default [k/length**2].
     boundary, robin, lengths, halo, prefix
@@ -223,7 +236,7 @@ def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, length
         Of type 'diffusion', set up.
     """
     what = "shellac.diffusion()"
-    with _coefficient(da, k, what) as coefficient:
+    with _coefficient(da, k, mask, wall, what) as coefficient:
         return _operator(da, "diffusion", prefix, problem=_useless_mean(mean, coefficient, what), boundary=boundary,
                          robin=robin, lengths=lengths, halo=halo,
                          MatDiffusionSetMean=("mean", "MatDiffusionMeanType", mean),
@@ -231,8 +244,8 @@ def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, length
 
 
 @c.named_keywords
-def advection_diffusion(da, k, w, *, scheme=None, mean=None, shift=None, boundary=None, robin=None, lengths=None,
-                        halo=None, prefix=None):
+def advection_diffusion(da, k, w, *, scheme=None, mean=None, mask=None, wall=None, shift=None, boundary=None, robin=None,
+                        lengths=None, halo=None, prefix=None):
     """The operator -div(k grad) + w . grad + shift on a grid, never assembled.
 
     Parameters
@@ -245,7 +258,7 @@ def advection_diffusion(da, k, w, *, scheme=None, mean=None, shift=None, boundar
         The velocity: at the points, a global vector of a DMDA of the same points with dof = dim; or a constant.
     scheme : {'central', 'upwind'}, optional
         Differences of second order, the default, or of first order without oscillations.
-    mean, shift, boundary, robin, lengths, halo, prefix
+    mean, mask, wall, shift, boundary, robin, lengths, halo, prefix
         As for `diffusion`.
 
     Returns
@@ -257,7 +270,7 @@ def advection_diffusion(da, k, w, *, scheme=None, mean=None, shift=None, boundar
     velocity = {"MatAdvectionDiffusionSetVelocity": ("w", "Vec", w)} if isinstance(w, PETSc.Vec) else \
         {"MatAdvectionDiffusionSetConstantVelocity": ("w", "PetscReal[]", w)}
     what = "shellac.advection_diffusion()"
-    with _coefficient(da, k, what) as coefficient:
+    with _coefficient(da, k, mask, wall, what) as coefficient:
         return _operator(da, "advection_diffusion", prefix, problem=_useless_mean(mean, coefficient, what),
                          boundary=boundary, robin=robin, lengths=lengths, halo=halo,
                          MatAdvectionDiffusionSetScheme=("scheme", "MatAdvectionDiffusionSchemeType", scheme),

@@ -1,0 +1,293 @@
+// Solid points of diffusion and advection_diffusion: rows against those assembled by hand, data of walls, multigrid.
+
+#include "diffusion.hpp"
+#include "multigrid.hpp"
+
+using namespace tests;
+
+namespace {
+
+std::function<bool(const PetscInt i[3])> random_points(const Medium &m, PetscReal fraction, int seed) {
+  const PetscInt N[] = {m.N[0], m.N[1]};
+  return [=](const PetscInt i[3]) {
+    return PetscRealPart(random_value((size_t)(i[0] + N[0] * (i[1] + N[1] * i[2])), seed)) < 2 * fraction - 1;
+  };
+}
+
+// Any size, ends, k, mean, walls and share of the solid.
+Medium random_medium(int seed, bool advection) {
+  size_t     drawn = 0;
+  const auto draw = [&](PetscInt n) {
+    return PetscMin((PetscInt)((PetscRealPart(random_value(drawn++, seed)) + 1) / 2 * (PetscReal)n), n - 1);
+  };
+  Medium m;
+  m.dim = 1 + (int)draw(3);
+  for (int a = 0; a < m.dim; a++) {
+    m.N[a] = a == m.dim - 1 && draw(4) == 0 ? 2 : 2 + draw(m.dim == 3 ? 6 : 12);
+    m.lengths[a] = 0.5 + 0.25 * (PetscReal)draw(5);
+    for (MatLaplaceBoundaryType &form : m.forms[a]) form = all_forms[draw(4)];
+    const DMBoundaryType ends[] = {DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_MIRROR};
+    m.ends[a] = ends[draw(4)];
+  }
+  m.sigma = draw(2) ? 0 : 2;
+  m.wall = draw(2) ? MAT_DIFFUSION_WALL_VALUE : MAT_DIFFUSION_WALL_NOFLUX;
+  m.mean = draw(2) ? MAT_DIFFUSION_ARITHMETIC : MAT_DIFFUSION_HARMONIC;
+  m.on_faces = draw(3) == 0;
+  m.k = [](const PetscReal x[]) { return rough(x, 1); };
+  m.advection = advection;
+  m.scheme = draw(2) ? MAT_ADVECTION_DIFFUSION_CENTRAL : MAT_ADVECTION_DIFFUSION_UPWIND;
+  m.w = [](const PetscReal x[], int axis) { return 20 * (rough(x, 2 + axis) - 1); };
+  const PetscReal share[] = {0.1, 0.4, 0.7, 1};
+  m.solid = random_points(m, share[draw(4)], seed);
+  return m;
+}
+
+// u = 1 + 2x − 3y + z/2 in the fluid, which all discretised conditions but those of mirrored and periodic axes keep exactly
+constexpr PetscReal slope[] = {2, -3, 0.5};
+PetscReal           linear(const PetscReal x[], int dim) {
+            PetscReal value = 1;
+            for (int a = 0; a < dim; a++) value += slope[a] * x[a];
+  return value;
+}
+PetscErrorCode source(PetscInt dim, const PetscReal x[], PetscScalar *value, void *ctx) {
+  const Medium &m = *static_cast<Medium *>(ctx);
+  *value = m.sigma * linear(x, (int)dim);
+  for (int a = 0; a < m.dim && m.advection; a++) *value += m.w(x, a) * slope[a];
+  return PETSC_SUCCESS;
+}
+PetscErrorCode data(PetscInt dim, const PetscReal x[], PetscInt axis, PetscBool upper, PetscScalar *value, void *ctx) {
+  const Medium   &m = *static_cast<Medium *>(ctx);
+  const PetscReal outward = (upper ? 1 : -1) * slope[axis], end = m.x((int)axis, upper ? m.N[axis] - 1 : 0);
+  const auto      form = m.forms[axis][upper ? 1 : 0];
+  const bool      inside = upper ? x[axis] < end : x[axis] > end; // at a wall
+  const bool      derivative = inside ? m.wall == MAT_DIFFUSION_WALL_NOFLUX : form == MAT_LAPLACE_NEUMANN;
+  *value = derivative                             ? outward
+           : !inside && form == MAT_LAPLACE_ROBIN ? outward + alpha * linear(x, (int)dim)
+                                                  : linear(x, (int)dim);
+  return PETSC_SUCCESS;
+}
+
+// A square or a cube, u = 0 around it.
+Medium box(int dim, PetscInt N) {
+  Medium m;
+  m.dim = dim;
+  for (int a = 0; a < dim; a++) m.N[a] = N;
+  m.sigma = 0;
+  return m;
+}
+std::function<bool(const PetscInt i[3])> ball(const Medium &m, PetscReal radius) {
+  return [=](const PetscInt i[3]) {
+    PetscReal square = 0;
+    for (int a = 0; a < m.dim; a++) square += PetscSqr(m.x(a, i[a]) - 0.5);
+    return square < PetscSqr(radius);
+  };
+}
+
+} // namespace
+
+TEST_CASE("solid points have the rows of a textbook", "[obstacles]") {
+  for (bool advection : {false, true})
+    for (int seed = 1; seed <= 150; seed++) {
+      Grid         da;
+      Matrix       A;
+      const Medium m = random_medium(seed, advection);
+      if (!in_turn(seed)) continue;
+      INFO(describe(m) << ", seed " << seed << ", " << MatDiffusionWallTypes[m.wall]);
+      if (!make(m, da, A)) continue;
+      check_operator(A, assemble_by_hand(m, da), da);
+    }
+}
+
+TEST_CASE("walls take data like the sides of the domain", "[obstacles]") {
+  for (bool advection : {false, true})
+    for (int seed = 1; seed <= 100; seed++) {
+      Grid   da;
+      Matrix A;
+      Medium m = random_medium(seed, advection);
+      if (!in_turn(seed)) continue;
+      for (int a = 0; a < m.dim; a++) m.ends[a] = DM_BOUNDARY_NONE;
+      if (m.solid) m.k = [](const PetscReal[]) { return 1.5; };
+      INFO(describe(m) << ", seed " << seed << ", " << MatDiffusionWallTypes[m.wall]);
+      if (!make(m, da, A)) continue;
+      Vector    u = make_vector(da), b = make_vector(da), Au = make_vector(da);
+      PetscReal size, error;
+      set_values(da, u, [&](const PetscInt i[3]) {
+        PetscReal x[3];
+        m.place(i, x);
+        return is_fixed(m, i) ? PetscScalar(0) : PetscScalar(linear(x, m.dim));
+      });
+      OK(MatLaplaceSetRightHandSide(A, source, data, &m, b));
+      OK(MatMult(A, u, Au));
+      OK(VecAXPY(Au, -1, b));
+      OK(VecNorm(Au, NORM_INFINITY, &error));
+      OK(MatNorm(A, NORM_INFINITY, &size));
+      CHECK(error <= 100 * exact * size);
+    }
+}
+
+TEST_CASE("with a constant k rows beside walls are stored once", "[obstacles]") {
+  Grid    da;
+  Matrix  A;
+  Medium  m = box(2, 65);
+  MatInfo info;
+  m.solid = random_points(m, 0.3, 5);
+  REQUIRE(make(m, da, A, false));
+  check_operator(A, assemble_by_hand(m, da), da);
+  OK(MatDestroy(&A));
+  REQUIRE(make(m, da, A, false));
+  OK(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  CHECK(info.memory < 8 * 65 * 65); // one number a point
+}
+
+TEST_CASE("an operator follows its mask, and works as before without one", "[obstacles]") {
+  Grid   da;
+  Matrix A, twin, target;
+  Medium m = box(2, 12);
+  m.k = [](const PetscReal x[]) { return rough(x, 1); };
+  REQUIRE(make(m, da, A));
+  Matrix before = assemble_by_hand(m, da);
+  check_operator(A, before, da);
+  m.solid = random_points(m, 0.3, 1);
+  Vector values = mask(m, da), other;
+  OK(MatDiffusionSetMask(A, values));
+  check_operator(A, assemble_by_hand(m, da), da);
+  OK(MatDuplicate(A, MAT_COPY_VALUES, &twin));
+  OK(VecDuplicate(values, &other));
+  m.solid = random_points(m, 0.5, 2);
+  Matrix now = assemble_by_hand(m, da);
+  OK(VecCopy(mask(m, da), values)); // the state of the vector is raised
+  check_operator(A, now, da);
+  check_operator(twin, now, da);
+  OK(MatDiffusionSetWall(A, MAT_DIFFUSION_WALL_VALUE));
+  m.wall = MAT_DIFFUSION_WALL_VALUE;
+  check_operator(A, assemble_by_hand(m, da), da);
+  check_operator(twin, now, da);
+  OK(MatDiffusionSetMask(A, NULL));
+  check_operator(A, before, da);
+  OK(MatCopy(twin, A, SAME_NONZERO_PATTERN));
+  check_operator(A, now, da);
+}
+
+TEST_CASE("a mask that is wrong is one error, and changes nothing", "[obstacles]") {
+  Grid     da;
+  Matrix   A;
+  PetscInt first, last;
+  Medium   m = box(2, 7);
+  m.k = [](const PetscReal x[]) { return rough(x, 1); };
+  m.solid = random_points(m, 0.3, 1);
+  REQUIRE(make(m, da, A));
+  Matrix B = assemble_by_hand(m, da);
+  Vector wrong = mask(m, da), k = coefficient(m, da);
+  OK(VecGetOwnershipRange(wrong, &first, &last));
+  if (last == 49) OK(VecSetValue(wrong, 48, NAN, INSERT_VALUES));
+  OK(VecAssemblyBegin(wrong));
+  OK(VecAssemblyEnd(wrong));
+  CHECK(error_problem(PETSC_ERR_ARG_OUTOFRANGE, {"mask is nan", "fluid", "solid"},
+                      [&] { return MatDiffusionSetMask(A, wrong); }) == "");
+  Vector shorter;
+  OK(VecCreateMPI(PETSC_COMM_WORLD, PETSC_DECIDE, 5, &shorter));
+  CHECK(error_problem(PETSC_ERR_ARG_SIZ, {"mask"}, [&] { return MatDiffusionSetMask(A, shorter); }) == "");
+  CHECK(error_problem(PETSC_ERR_ARG_OUTOFRANGE, {"wall 7", "noflux"},
+                      [&] { return MatDiffusionSetWall(A, (MatDiffusionWallType)7); }) == "");
+  check_operator(A, B, da);
+  m.solid = nullptr; // k is still no number at points that were solid
+  CHECK(error_problem(PETSC_ERR_ARG_OUTOFRANGE, {"coefficient k is nan"},
+                      [&] { return MatDiffusionSetMask(A, NULL); }) == "");
+  check_operator(A, B, da);
+}
+
+TEST_CASE("grids that are solid but for one point, or altogether, are solved", "[obstacles]") {
+  for (int dim = 1; dim <= 3; dim++)
+    for (auto wall : {MAT_DIFFUSION_WALL_NOFLUX, MAT_DIFFUSION_WALL_VALUE})
+      for (bool all : {false, true}) {
+        Grid     da;
+        Matrix   A;
+        Medium   m = box(dim, 9);
+        PetscInt iterations;
+        m.wall = wall;
+        m.solid = [=](const PetscInt i[3]) {
+          return all || i[0] != 4 || (dim > 1 && i[1] != 4) || (dim > 2 && i[2] != 4);
+        };
+        INFO(describe(m) << ", " << MatDiffusionWallTypes[wall] << (all ? ", all solid" : ""));
+        REQUIRE(make(m, da, A));
+        Matrix B = assemble_by_hand(m, da);
+        check_operator(A, B, da);
+        Vector b = random_vector(da, 1), x = make_vector(da);
+        CHECK(solve(A, b, x, "-test_ksp_type cg -test_ksp_rtol 1e-10", &iterations) > 0);
+        CHECK(relative_residual(B, b, x) <= 1e-9);
+        CHECK(iterations <= 2);
+      }
+}
+
+TEST_CASE("multigrid solves flows around obstacles", "[obstacles]") {
+  struct Case {
+    const char          *name;
+    int                  dim;
+    PetscInt             N, most;
+    MatDiffusionWallType wall;
+  };
+  const Case cases[] = {
+      {"disc", 2, 257, 8, MAT_DIFFUSION_WALL_NOFLUX},  {"disc", 2, 64, 10, MAT_DIFFUSION_WALL_VALUE},
+      {"rocks", 2, 60, 30, MAT_DIFFUSION_WALL_NOFLUX}, {"rocks", 2, 60, 10, MAT_DIFFUSION_WALL_VALUE},
+      {"ball", 3, 17, 12, MAT_DIFFUSION_WALL_NOFLUX},  {"rocks", 3, 15, 30, MAT_DIFFUSION_WALL_NOFLUX},
+      {"thin", 2, 40, 20, MAT_DIFFUSION_WALL_NOFLUX},  {"channel", 2, 40, 40, MAT_DIFFUSION_WALL_NOFLUX}};
+  for (const Case &c : cases) {
+    Grid              da;
+    Matrix            A;
+    Medium            m = box(c.dim, c.N);
+    PetscInt          iterations;
+    const std::string name = c.name;
+    m.wall = c.wall;
+    m.k = [](const PetscReal x[]) { return PetscExpReal(x[0] - x[1]); };
+    m.solid = name == "rocks" ? random_points(m, 0.3, 4) : ball(m, 0.2);
+    if (name == "thin") m.N[1] = 2;
+    if (name == "channel") // of one cell's width, there and back again
+      m.solid = [=](const PetscInt i[3]) { return i[1] % 2 && i[0] != (i[1] % 4 == 1 ? c.N - 1 : 0); };
+    INFO(describe(m) << ", " << name << ", " << MatDiffusionWallTypes[m.wall]);
+    REQUIRE(make(m, da, A));
+    Matrix B = assemble_by_hand(m, da);
+    Vector u = random_vector(da, 1), b = make_vector(da), x = make_vector(da);
+    OK(MatMult(B, u, b)); // closed pockets are singular
+    CHECK(solve(A, b, x, "-test_ksp_type cg -test_ksp_rtol 1e-8", &iterations) > 0);
+    CHECK(relative_residual(B, b, x) <= 1e-6);
+    CHECK(iterations <= c.most);
+  }
+}
+
+TEST_CASE("pockets that walls close are solved if there is a solution, and otherwise not", "[obstacles]") {
+  for (bool all : {false, true}) // the fluid as a whole, by ends without a flux
+    for (int dim : {2, 3}) {
+      Grid         da;
+      Matrix       A;
+      Medium       m = box(dim, dim == 2 ? 33 : 13);
+      PetscInt     iterations;
+      MatNullSpace attached, fluid;
+      for (int a = 0; a < dim && all; a++) m.forms[a][0] = m.forms[a][1] = MAT_LAPLACE_NEUMANN;
+      m.solid = [=](const PetscInt i[3]) {
+        PetscInt most = 0;
+        for (int a = 0; a < dim; a++) most = PetscMax(most, PetscAbs(i[a] - 6));
+        return all ? most <= 2 : most == 4;
+      };
+      INFO(describe(m));
+      REQUIRE(make(m, da, A));
+      OK(MatGetNullSpace(A, &attached));
+      CHECK(attached == NULL);
+      Matrix B = assemble_by_hand(m, da);
+      Vector u = random_vector(da, 1), b = make_vector(da), x = make_vector(da), fluid_points = make_vector(da);
+      set_values(da, fluid_points, [&](const PetscInt i[3]) { return PetscScalar(m.is_solid(i) ? 0 : 1); });
+      OK(MatMult(B, u, b));
+      CHECK(solve(A, b, x, "-test_ksp_type cg -test_ksp_rtol 1e-8", &iterations) > 0);
+      CHECK(relative_residual(B, b, x) <= 1e-6);
+      OK(VecPointwiseMult(u, u, fluid_points));
+      const auto reason = solve(A, u, x, "-test_ksp_type cg -test_ksp_rtol 1e-8 -test_ksp_max_it 100", &iterations);
+      CHECK((reason < 0 || relative_residual(B, u, x) <= 1e-6));
+      if (!all) continue;
+      Vec one = fluid_points;
+      OK(VecNormalize(one, NULL));
+      OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &one, &fluid));
+      OK(MatSetNullSpace(A, fluid));
+      OK(MatNullSpaceDestroy(&fluid));
+      CHECK(solve(A, u, x, "-test_ksp_type cg -test_ksp_rtol 1e-8", &iterations) > 0);
+      CHECK(iterations <= 12);
+    }
+}
