@@ -106,7 +106,8 @@ struct Scale { // from values to colours
   bool  diverging = false;
 
   Color operator()(double value) const {
-    if (!std::isfinite(value)) return {0.9, 0.1, 0.55}; // not a number: magenta
+    if (std::isinf(value)) return {0.9, 0.9, 0.9};  // where there is nothing
+    if (std::isnan(value)) return {0.9, 0.1, 0.55}; // not a number: magenta
     return color_at((value - range.low) / (range.high - range.low), diverging);
   }
 };

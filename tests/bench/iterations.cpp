@@ -1,4 +1,5 @@
-// Prints the tables of iterations of src/multigrid/README.md: stencilmg beside PETSc's own multigrid, for equations as text.
+// Prints the tables of iterations of src/multigrid/README.md: stencilmg beside PETSc's own multigrid, for equations as text
+// and for diffusion around obstacles.
 
 #include <string>
 #include <vector>
@@ -11,8 +12,8 @@
 
 static const char help[] =
     "Prints iterations of stencilmg, and of GAMG or PCMG, to a relative residual of 1e-8.\n"
-    "  -largest 1100000                       unknowns of the largest grid; beyond it cells are blank\n"
-    "  -coefficients, -convection, -systems   which tables (default: all)\n\n";
+    "  -largest 1100000                                    unknowns of the largest grid; beyond it cells are blank\n"
+    "  -coefficients, -obstacles, -convection, -systems   which tables (default: all)\n\n";
 
 static PetscInt largest = 1100000;
 
@@ -38,37 +39,36 @@ static PetscErrorCode blank() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// One cell of a table: the iterations on n points a side.
-static PetscErrorCode solve(const Equation &equation, PetscInt dim, PetscInt n, const Way &way) {
-  DM                 da;
+// A grid of n points a side.
+static PetscErrorCode make_grid(PetscInt dim, PetscInt n, PetscInt dof, bool box, DM *da) {
+  PetscFunctionBegin;
+  PetscCall(DMDACreate(PETSC_COMM_WORLD, da));
+  PetscCall(DMSetDimension(*da, dim));
+  PetscCall(DMDASetSizes(*da, n, n, dim > 2 ? n : 1));
+  PetscCall(DMDASetDof(*da, dof));
+  PetscCall(DMDASetStencilType(*da, box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
+  PetscCall(DMDASetStencilWidth(*da, 1));
+  PetscCall(DMSetFromOptions(*da));
+  PetscCall(DMSetUp(*da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// One cell of a table: the iterations with what the options say, for a matrix, or for the equation of a grid.
+static PetscErrorCode print_iterations(DM da, Mat A, Vec b, Vec x, const char *way) {
   KSP                ksp;
   PetscOptions       options;
   PetscInt           iterations, most;
   KSPConvergedReason reason;
 
   PetscFunctionBegin;
-  if (equation.dof * n * n * (dim > 2 ? n : 1) > largest) {
-    PetscCall(blank());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(DMDACreate(PETSC_COMM_WORLD, &da));
-  PetscCall(DMSetDimension(da, dim));
-  PetscCall(DMDASetSizes(da, n, n, dim > 2 ? n : 1));
-  PetscCall(DMDASetDof(da, equation.dof));
-  PetscCall(DMDASetStencilType(da, equation.box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
-  PetscCall(DMDASetStencilWidth(da, 1));
-  PetscCall(DMSetFromOptions(da));
-  PetscCall(DMSetUp(da));
-  PetscCall(DMSetMatType(da, way.type));
-  PetscCall(DMDASetEquation(da, equation.text.c_str()));
   PetscCall(PetscOptionsCreate(&options));
-  PetscCall(PetscOptionsInsertString(options, way.options));
+  PetscCall(PetscOptionsInsertString(options, way));
   PetscCall(PetscOptionsPush(options));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetDM(ksp, da));
+  PetscCall(A ? KSPSetOperators(ksp, A, A) : KSPSetDM(ksp, da));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, NULL, NULL));
+  PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, &iterations));
   PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, &most));
@@ -77,6 +77,21 @@ static PetscErrorCode solve(const Equation &equation, PetscInt dim, PetscInt n, 
   PetscCall(KSPDestroy(&ksp));
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&options));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode solve(const Equation &equation, PetscInt dim, PetscInt n, const Way &way) {
+  DM da;
+
+  PetscFunctionBegin;
+  if (equation.dof * n * n * (dim > 2 ? n : 1) > largest) {
+    PetscCall(blank());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(make_grid(dim, n, equation.dof, equation.box, &da));
+  PetscCall(DMSetMatType(da, way.type));
+  PetscCall(DMDASetEquation(da, equation.text.c_str()));
+  PetscCall(print_iterations(da, NULL, NULL, NULL, way.options));
   PetscCall(DMDestroy(&da));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -132,6 +147,107 @@ static PetscErrorCode coefficients() {
     for (PetscInt n : {33, 65}) PetscCall(row.in_3d ? solve(space, 3, n, cg) : blank());
     PetscCall(solve(plane, 2, 1025, cg_gamg));
     PetscCall(row.in_3d ? solve(space, 3, 65, cg_gamg) : blank());
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Places in the unit square or cube that are solid.
+typedef bool Solid(PetscInt dim, const PetscReal x[]);
+static bool  in_ball(PetscInt dim, const PetscReal x[], const PetscReal center[], PetscReal radius) {
+   PetscReal square = 0;
+   for (PetscInt a = 0; a < dim; a++) square += PetscSqr(x[a] - center[a]);
+  return square < radius * radius;
+}
+static bool one_ball(PetscInt dim, const PetscReal x[]) {
+  const PetscReal center[] = {0.5, 0.5, 0.5};
+  return in_ball(dim, x, center, 0.2);
+}
+static bool balls(PetscInt dim, const PetscReal x[]) { // random ones, that may overlap: three tenths of the volume
+  bool is = false;
+  for (int n = 0; n < (dim > 2 ? 85 : 45) && !is; n++) {
+    PetscReal center[3];
+    for (int a = 0; a < 3; a++) { // the sequence R_3 of M. Roberts, 2018, stirred
+      const PetscReal steps[] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703},
+                      at = n * steps[a] + 0.37 * PetscSinReal(12.9898 * n + 4 * a);
+      center[a] = at - PetscFloorReal(at);
+    }
+    is = in_ball(dim, x, center, dim > 2 ? 0.1 : 0.05);
+  }
+  return is;
+}
+static bool channel(PetscInt, const PetscReal x[]) { // there and back again, sixteen times
+  const PetscReal y = 17 * x[1] - PetscFloorReal(17 * x[1]);
+  const bool      back = (int)(17 * x[1]) % 2;
+  return y < 0.2 && x[1] > 0.05 && (back ? x[0] > 1. / 17 : x[0] < 16. / 17);
+}
+
+// -Δu = f around obstacles, u = 0 around all; f of a smooth u, since closed pores without a flux have no solution for any f.
+static PetscErrorCode solve(Solid *solid, MatDiffusionWallType wall, PetscInt dim, PetscInt n, bool gamg) {
+  DM           da;
+  Mat          A;
+  Vec          mask, b, x;
+  PetscScalar *of_mask, *of_u;
+  PetscInt     lo[3], size[3], i[3], at = 0;
+
+  PetscFunctionBegin;
+  if (n * n * (dim > 2 ? n : 1) > largest) {
+    PetscCall(blank());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(make_grid(dim, n, 1, false, &da));
+  PetscCall(DMCreateGlobalVector(da, &mask));
+  PetscCall(VecDuplicate(mask, &b));
+  PetscCall(VecDuplicate(mask, &x));
+  PetscCall(DMDAGetCorners(da, &lo[0], &lo[1], &lo[2], &size[0], &size[1], &size[2]));
+  PetscCall(VecGetArrayWrite(mask, &of_mask));
+  PetscCall(VecGetArrayWrite(x, &of_u));
+  for (i[2] = lo[2]; i[2] < lo[2] + size[2]; i[2]++)
+    for (i[1] = lo[1]; i[1] < lo[1] + size[1]; i[1]++)
+      for (i[0] = lo[0]; i[0] < lo[0] + size[0]; i[0]++, at++) {
+        PetscReal place[3];
+        for (int a = 0; a < 3; a++) place[a] = PetscReal(i[a] + 1) / (n + 1);
+        of_mask[at] = solid(dim, place);
+        of_u[at] = 1;
+        for (int a = 0; a < dim; a++) of_u[at] *= solid(dim, place) ? 0 : PetscSinReal(PETSC_PI * place[a]);
+      }
+  PetscCall(VecRestoreArrayWrite(x, &of_u));
+  PetscCall(VecRestoreArrayWrite(mask, &of_mask));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetDM(A, da));
+  PetscCall(MatSetType(A, MATDIFFUSION));
+  PetscCall(MatDiffusionSetMask(A, mask));
+  PetscCall(MatDiffusionSetWall(A, wall));
+  PetscCall(MatSetUp(A));
+  PetscCall(MatMult(A, x, b));
+  if (gamg) PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
+  PetscCall(print_iterations(da, A, b, x, gamg ? cg_gamg.options : cg.options));
+  PetscCall(MatDestroy(&A));
+  for (Vec *v : {&mask, &b, &x}) PetscCall(VecDestroy(v));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode obstacles() {
+  static const struct {
+    const char          *name;
+    Solid               *solid;
+    MatDiffusionWallType wall;
+    bool                 in_3d = true;
+  } rows[] = {{"a disc (ball), no flux", one_ball, MAT_DIFFUSION_WALL_NOFLUX},
+              {"the same, u = 0", one_ball, MAT_DIFFUSION_WALL_VALUE},
+              {"random discs (balls), no flux", balls, MAT_DIFFUSION_WALL_NOFLUX},
+              {"the same, u = 0", balls, MAT_DIFFUSION_WALL_VALUE},
+              {"a channel there and back again, 16 times, no flux", channel, MAT_DIFFUSION_WALL_NOFLUX, false}};
+
+  PetscFunctionBegin;
+  PetscCall(head("| obstacles | 129² | 257² | 512² | 1025² | 48³ | 96³ | GAMG, 1025² | 96³ |", 9));
+  for (const auto &row : rows) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %s |", row.name));
+    for (PetscInt n : {129, 257, 512, 1025}) PetscCall(solve(row.solid, row.wall, 2, n, false));
+    for (PetscInt n : {48, 96}) PetscCall(row.in_3d ? solve(row.solid, row.wall, 3, n, false) : blank());
+    PetscCall(solve(row.solid, row.wall, 2, 1025, true));
+    PetscCall(row.in_3d ? solve(row.solid, row.wall, 3, 96, true) : blank());
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -226,18 +342,19 @@ int main(int argc, char **argv) {
   static const struct {
     const char *option;
     PetscErrorCode (*print)();
-  } tables[] = {{"-coefficients", coefficients}, {"-convection", convection}, {"-systems", systems}};
-  PetscBool some = PETSC_FALSE, wanted[3];
+  } tables[] = {
+      {"-coefficients", coefficients}, {"-obstacles", obstacles}, {"-convection", convection}, {"-systems", systems}};
+  PetscBool some = PETSC_FALSE, wanted[4];
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ShellacInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-largest", &largest, NULL));
-  for (int t = 0; t < 3; t++) {
+  for (int t = 0; t < 4; t++) {
     PetscCall(PetscOptionsHasName(NULL, NULL, tables[t].option, &wanted[t]));
     some = some || wanted[t] ? PETSC_TRUE : PETSC_FALSE;
   }
-  for (int t = 0; t < 3; t++)
+  for (int t = 0; t < 4; t++)
     if (!some || wanted[t]) PetscCall((*tables[t].print)());
   PetscCall(PetscFinalize());
   return 0;

@@ -91,6 +91,12 @@ if(no_cairo EQUAL -1)
   expect_file(sums.png ${png} 10000)
   expect("wrote porous-x33-y33-steps5.png" porous -da_grid_x 33 -da_grid_y 33 -steps 5)
   expect_file(porous-x33-y33-steps5.png ${png} 10000)
+  expect("array of discs, 128² cells, 0.29[0-9]* of them solid: [5-9] iterations; effective diffusivity 0.53[0-9]*, by Rayleigh 0.53.*wrote obstacles-n128-mediumarray-solid0.3.png"
+    obstacles -n 128 -medium array -solid 0.3)
+  expect_file(obstacles-n128-mediumarray-solid0.3.png ${png} 10000)
+  expect("random spheres, 24³ cells.* effective diffusivity 0.[34][0-9]*, Weissberg's bound 0.4" obstacles -dim 3 -n 24 -radius 0.15
+    -picture none)
+  expect_error("-dim is 1 .*give 2 or 3" obstacles -dim 1 -picture none)
   expect("error of the interpolant.*wrote rbf-100.png" rbf -n 100)
   expect_file(rbf-100.png ${png} 10000)
   expect("coefficients [0-9.]+e-(0[6-9]|1[0-9]), variances [0-9.]+e-(0[6-9]|1[0-9]), log det A = -[0-9.]+, [0-3][.][0-9] stand.*wrote gaussian_process-200.png" gaussian_process -n 200 -dense -steps 80 -pc_kernelsum_box 16 -pc_kernelsum_overlap 40)
