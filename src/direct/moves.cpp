@@ -61,7 +61,8 @@ PetscErrorCode Move::Create(MPI_Comm comm, const Parts parts[2], const Box rooms
     begin_[side].assign(1, 0);
     for (const Box &other : parts[1 - side]) {
       shared_[side].push_back(common(parts[side][(size_t)rank], other));
-      begin_[side].push_back(begin_[side].back() + (size_t)shared_[side].back().points());
+      const bool here = (PetscMPIInt)shared_[side].size() == rank + 1; // what stays is not packed
+      begin_[side].push_back(begin_[side].back() + (here ? 0 : (size_t)shared_[side].back().points()));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,8 +105,11 @@ PetscErrorCode Move::Run(PetscMemType memory, bool back, const PetscScalar *from
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
   PetscCallMPI(MPI_Comm_size(comm_, &ranks));
   if (PetscMemTypeDevice(memory) && ranks > 1) PetscFunctionReturn(OnGPU(back, from, to));
-  for (int w = 0; w < 2 && ranks > 1; w++) PetscCall(work[w].Grow(begin_[w ? target : source].back(), memory));
-  PetscScalar *sent = work[0].at(memory), *received = work[1].at(memory);
+  // what is sent is packed where the values go to, as long as it is under way, if there are no others
+  const size_t room = (size_t)rooms_[target].points();
+  const bool   there = begin_[source].back() <= room && (size_t)parts_[target][(size_t)rank].points() == room;
+  for (int w = there; w < 2 && ranks > 1; w++) PetscCall(work[w].Grow(begin_[w ? target : source].back(), memory));
+  PetscScalar *sent = there ? to : work[0].at(memory), *received = work[1].at(memory);
   const auto   others = [&](const auto &f) { // the next rank first, so that not all send to one
     for (PetscMPIInt n = 1; n < ranks; n++) PetscCall(f((rank + n) % ranks));
     return (PetscErrorCode)PETSC_SUCCESS;
@@ -130,9 +134,9 @@ PetscErrorCode Move::Run(PetscMemType memory, bool back, const PetscScalar *from
     PetscCallMPI(MPI_Isend(packed, count, MPIU_SCALAR, r, tag_, comm_, &requests.back()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
+  PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
   PetscCall(for_each_of_box(memory, shared_[source][(size_t)rank],
                             Copy{rooms_[source], rooms_[target], {0, 0, 0}, from, to}));
-  PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
   PetscCall(others([&](PetscMPIInt r) {
     const Box &box = shared_[target][(size_t)r];
     PetscFunctionBegin;
