@@ -16,11 +16,15 @@
    Level: beginner
 
    Notes:
-   The operator must be a sum over the axes, A u = sum_a (k_a (u_i - u_{i-1}) + k_a' (u_i - u_{i+1})) / m_a + sigma u, with
-   coefficients k and m along each axis, constant or stretched, and one sigma of either sign or complex. One application is
-   the exact inverse to rounding: use `KSPPREONLY`. Ends may be periodic, Dirichlet, Neumann, Robin, mirrored, each side of
-   an axis by itself; identity rows must be at both ends of an axis, and are solved first. Any number of points and ranks
-   works.
+   The operator must be a box with equal rows, see below, or a sum over the axes, A u = sum_a (k_a (u_i - u_{i-1}) + k_a'
+   (u_i - u_{i+1})) / m_a + sigma u, with coefficients k and m along each axis, constant or stretched, and one sigma of
+   either sign or complex. One application is the exact inverse to rounding: use `KSPSTENCIL`, which tests the residual,
+   or `KSPPREONLY`. Ends may be periodic, Dirichlet, Neumann, Robin, mirrored, each side of an axis by itself; identity
+   rows must be at both ends of an axis, and are solved first. Any number of points and ranks works.
+
+   A box of 9 or 27 points is inverted where all rows are equal, their entries are the same on both sides of each axis, and
+   its ends have transforms: the compact Laplacian of fourth order, bilinear and trilinear elements. Elements' rows at ends
+   without flux may be half of the others.
 
    An axis with constant coefficients has a Fourier, sine or cosine transform, by FFTW on the host and by cuFFT on GPUs. Of
    the others one is solved by elimination in each mode of the rest, if the operator is definite; the rest by products with
@@ -32,7 +36,7 @@
    A singular operator without a shift, as with Neumann or periodic ends, has its null space projected out of b and x. A
    shift that cancels an eigenvalue is an error, unless `MatSetNullSpace()` tells of the null space.
 
-   With -pc_stencilfft_approximate, a matrix that is no such sum gets the inverse of one with its mean coefficients: a
+   With -pc_stencilfft_approximate, a matrix that is refused gets the inverse of one with its mean coefficients: a
    preconditioner for `KSPCG` or `KSPGMRES`, whose number of iterations depends on the range of coefficients and not on the
    size of the grid. Where that sum is singular, a small shift makes it regular.
 
@@ -60,8 +64,11 @@ M*/
    Notes:
    Each set-up looks at the operator anew. Transforms are taken wherever they serve on the host and in three dimensions, and
    on GPUs in two dimensions up to 4096^2 points on each, or more if axes are periodic or have n points between zeros with
-   n + 1 a multiple of 4; axes that need products with their eigenvectors have 512 points at most. An indefinite operator
-   takes them at any size. `PCView()` shows the choice, and why it is not the other.
+   n + 1 a multiple of 4. Axes that need products with their eigenvectors have 512 points at most on a GPU, and on the
+   host as many as take less time than multigrid. An indefinite operator takes transforms at any size. `PCView()` shows
+   the choice, and why it is not the other.
+
+   `KSPSTENCIL` takes the Krylov method that goes with the choice.
 
    The options and setters of both types apply, `-pc_stencilmg_...` and `-pc_stencilfft_...`. Those of the type that is
    not taken have no effect. With -pc_stencilfft_approximate, transforms serve operators that are no sum over the axes, too.
@@ -69,7 +76,7 @@ M*/
    Errors:
    Those of the type that is taken.
 
-.seealso: `PCSTENCILFFT`, `PCSTENCILMG`
+.seealso: `PCSTENCILFFT`, `PCSTENCILMG`, `KSPSTENCIL`
 M*/
 #define PCSTENCIL "stencil"
 

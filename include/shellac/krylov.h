@@ -1,7 +1,7 @@
 #ifndef SHELLAC_KRYLOV_H
 #define SHELLAC_KRYLOV_H
 
-/* The Krylov method fusedcg. */
+/* The Krylov method fusedcg, and stencil, which chooses one. */
 
 #include <petscksp.h>
 
@@ -36,5 +36,30 @@
 .seealso: `KSPCG`, `KSPCGSetType()`, `PCSTENCILMG`, `MATLAPLACE`, `MATSTENCILSHELL`
 M*/
 #define KSPFUSEDCG "fusedcg"
+
+/*MC
+   KSPSTENCIL - "stencil": the method that goes with `PCSTENCIL`, `PCSTENCILFFT` or `PCSTENCILMG`
+
+   Level: beginner
+
+   Notes:
+   Each solve asks the preconditioner, which is set up then, and becomes `KSPFUSEDCG` where the matrix is symmetric or
+   Hermitian and definite, and `KSPFGMRES` elsewhere. Where the preconditioner is the inverse, x gets its product with the
+   residual, which is computed and tested, and again where rounding left too much: mostly one application and one product.
+   `KSPView()` shows the method, and why; before the first solve none is chosen. After `KSPSetFromOptions()` the options
+   of the method that is taken apply.
+
+   All norms are those of the residual b - A x: what has converged is a solution to the tolerance. With `KSP_NORM_NONE` an
+   inverse is applied once.
+
+   With another type of preconditioner, with a matrix that differs from the preconditioner's, and with
+   `KSPSetReusePreconditioner()`, the method is `KSPFGMRES`.
+
+   An inverse whose residual shrinks no more before the tolerance is met ends with `KSP_DIVERGED_BREAKDOWN`: the tolerance is
+   below rounding, or b is not in the range of a singular matrix.
+
+.seealso: `PCSTENCIL`, `PCSTENCILFFT`, `PCSTENCILMG`, `KSPFUSEDCG`, `KSPFGMRES`
+M*/
+#define KSPSTENCIL "stencil"
 
 #endif

@@ -55,6 +55,15 @@ void AxisModes::Recognise(const Axis &whole, PetscReal tiny) {
   fourier.set_length();
 }
 
+bool AxisModes::is_stretched() const {
+  PetscReal least = PETSC_MAX_REAL, most = 0;
+  for (PetscInt i = 1; i < n; i++) {
+    const PetscReal coupling = PetscAbsReal(axis.edge[i] / axis.mass[i]);
+    least = PetscMin(least, coupling), most = PetscMax(most, coupling);
+  }
+  return most > 2 * least;
+}
+
 PetscErrorCode AxisModes::Decompose() {
   Modes modes;
 

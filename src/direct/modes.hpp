@@ -6,14 +6,25 @@
 
 namespace shellac {
 
+// Along an axis, in one mode of the others: the operator is base + slope times the axis' one.
+struct SymbolOfLine {
+  PetscScalar base, slope;
+};
+
 // The operator's eigenvalues at the points of a part, where axes have modes; others add nothing.
 struct Symbol {
   const PetscReal *values[3]; // of this part's modes
-  PetscScalar      sigma;
-  PetscReal        zero; // an eigenvalue of this size is zero
+  PetscScalar      terms[8];  // of products of axes: see ProductsOfAxes. Of a sum over axes: the shift, and ones
+  PetscReal        zero;      // an eigenvalue of this size is zero
+  bool             is_sum;
 
-  SHELLAC_HD PetscScalar at(const PetscInt p[3]) const {
-    return values[0][p[0]] + values[1][p[1]] + values[2][p[2]] + sigma;
+  SHELLAC_HD SymbolOfLine along(int a, const PetscInt p[3]) const {
+    const int       b = a == 0 ? 1 : 0, c = a == 2 ? 1 : 2;
+    const PetscReal v = values[b][p[b]], w = values[c][p[c]];
+    if (is_sum) return {v + w + terms[0], 1};
+    const int x = 1 << a, y = 1 << b, z = 1 << c;
+    return {terms[0] + terms[y] * v + (terms[z] + terms[y + z] * v) * w,
+            terms[x] + terms[x + y] * v + (terms[x + z] + terms[7] * v) * w};
   }
 };
 
@@ -26,9 +37,9 @@ struct DivideBySymbol {
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
     PetscScalar *at = values + (size_t)p[0] + (size_t)p[1] * stride[0] + (size_t)p[2] * stride[1];
+    const SymbolOfLine line = symbol.along(0, p);
     for (int i = 0; i < n; i++) {
-      const PetscInt    q[3] = {p[0] + i, p[1], p[2]};
-      const PetscScalar of = symbol.at(q);
+      const PetscScalar of = line.base + line.slope * symbol.values[0][p[0] + i];
       at[i] = PetscAbsScalar(of) <= symbol.zero ? (PetscScalar)0 : scale * at[i] / of;
     }
   }
@@ -36,7 +47,7 @@ struct DivideBySymbol {
 
 // Solves a tridiagonal system for each point across the axis, without pivoting: the rows are diagonally dominant, or those
 // of a definite matrix, up to weights. Where a system is singular, the solution and the range are projected along constants.
-struct Eliminate {
+struct Elimination {
   Symbol           symbol;
   PetscReal        scale;
   size_t           stride[3];
@@ -45,11 +56,13 @@ struct Eliminate {
   const PetscReal *lower, *upper, *mass; // of its rows: k/m of both edges, and m [N]
   bool             free;                 // a system without shift is singular
   PetscReal        total;                // sum of the masses
-  PetscScalar     *values, *work;        // work: [N][systems] on a GPU, [N][most] on the host
+  PetscScalar     *values, *work;        // work: [N][systems] on a GPU, [N][of a run] on the host
   size_t           systems[2];           // of the part; along the first axis across
-
+};
+// slopes: the operator is no sum over axes, and has a factor of its own for each system.
+template <bool slopes> struct Eliminate : Elimination {
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
-    PetscScalar shift[most];
+    PetscScalar shift[most], slope[most];
     PetscReal   singular[most];
     size_t      first = 0, along = stride[axis];
     bool        any = false;
@@ -57,7 +70,7 @@ struct Eliminate {
     for (int a = 0; a < 3; a++) first += (size_t)p[a] * stride[a];
     PetscScalar *const x = values + first;
     PetscScalar       *c = work; // upper entries after elimination
-    size_t             c_stride = most;
+    size_t             c_stride = (size_t)n;
     if (most == 1) {
       const int across = axis == 0 ? 1 : 0, other = axis == 2 ? 1 : 2;
       c += (size_t)p[across] + systems[0] * (size_t)p[other];
@@ -65,7 +78,8 @@ struct Eliminate {
     }
     for (int i = 0; i < n; i++) {
       const PetscInt q[3] = {p[0] + i, p[1], p[2]};
-      shift[i] = symbol.at(q);
+      const SymbolOfLine line = symbol.along(axis, q);
+      shift[i] = line.base, slope[i] = line.slope;
       const bool is = free && PetscAbsScalar(shift[i]) <= symbol.zero;
       singular[i] = is ? 1 : 0;
       any = any || is;
@@ -91,10 +105,16 @@ struct Eliminate {
         PetscScalar    *row = x + (size_t)(j0 + s) * along, *cj = c + (size_t)(j0 + s) * c_stride;
         const PetscReal inner = j0 + s > 0 ? l[s] : 0, at_end = j0 + s == N - 1 ? l[s] : 0;
         for (int i = 0; i < n; i++) { // the last pivot of a singular system is rounding: it may be any other number
-          const PetscScalar pivot = l[s] + u[s] + shift[i] - inner * c_before[i] + singular[i] * at_end;
+          const auto times = [&](PetscReal edge) {
+            if constexpr (slopes)
+              return slope[i] * edge;
+            else
+              return edge;
+          };
+          const PetscScalar pivot = times(l[s] + u[s] + singular[i] * at_end) + shift[i] - times(inner) * c_before[i];
           const PetscScalar inverse = (PetscScalar)1 / pivot;
-          row[i] = before[i] = (scale * rows[s][i] + inner * before[i]) * inverse;
-          cj[i] = c_before[i] = u[s] * inverse;
+          row[i] = before[i] = (scale * rows[s][i] + times(inner) * before[i]) * inverse;
+          cj[i] = c_before[i] = times(u[s]) * inverse;
         }
       }
     }
@@ -136,7 +156,8 @@ struct DivideCoefficients {
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt    p[3] = {i, j, k};
-    const PetscScalar of = symbol.at(p);
+    const SymbolOfLine line = symbol.along(0, p);
+    const PetscScalar  of = line.base + line.slope * symbol.values[0][i];
     const PetscScalar by = PetscAbsScalar(of) <= symbol.zero ? (PetscScalar)0 : (PetscScalar)scale / of;
     Complex          &at = z[box.index(p)];
     at = at.times({PetscRealPart(by), PetscImaginaryPart(by)});

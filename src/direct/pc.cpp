@@ -2,6 +2,7 @@
 
 #include "device/arrays.hpp"
 #include "device/pc_matrices.hpp"
+#include "device/pc_method.hpp"
 #include <shellac/direct.h>
 
 #include "capture/mat.hpp"
@@ -29,6 +30,7 @@ PetscErrorCode reset(StencilFFT *fft) {
   fft->solve.reset();
   PetscCall(VecDestroy(&fft->fixed));
   PetscCall(VecDestroy(&fft->masses));
+  PetscCall(VecDestroy(&fft->divided));
   for (Vec &v : fft->work) PetscCall(VecDestroy(&v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -65,12 +67,32 @@ PetscErrorCode pre_solve(PC pc, KSP, Vec, Vec) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The masses of rows.
+PetscErrorCode get_masses(StencilFFT *fft, Vec like) {
+  Arrays       arrays;
+  PetscScalar *masses;
+
+  PetscFunctionBegin;
+  if (fft->masses) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDuplicate(like, &fft->masses));
+  PetscCall(arrays.Write(fft->masses, &masses));
+  PetscCall(fft->solve->GetMasses(arrays.memory(), masses));
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode solve(StencilFFT *fft, Vec b, Vec x) {
   Arrays             arrays;
   const PetscScalar *pb = NULL;
   PetscScalar       *px = NULL;
 
   PetscFunctionBegin;
+  if (fft->halved) {
+    PetscCall(get_masses(fft, b));
+    if (!fft->divided) PetscCall(VecDuplicate(b, &fft->divided));
+    PetscCall(VecPointwiseDivide(fft->divided, b, fft->masses));
+    b = fft->divided;
+  }
   PetscCall(arrays.Read(b, &pb));
   PetscCall(arrays.Write(x, &px));
   PetscCall(PetscLogGpuTimeBegin());
@@ -120,17 +142,14 @@ PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
   PetscCall(get_ready(pc, &fft));
   PetscCall(get_work(pc, fft, &P));
   PetscCall(PetscLogEventBegin(direct_apply_event, pc, b, x, 0));
-  if (!fft->masses) {
-    Arrays       arrays;
-    PetscScalar *masses;
-    PetscCall(VecDuplicate(fft->work[0], &fft->masses));
-    PetscCall(arrays.Write(fft->masses, &masses));
-    PetscCall(fft->solve->GetMasses(arrays.memory(), masses));
-    PetscCall(arrays.Restore());
+  PetscCall(get_masses(fft, b));
+  if (fft->halved) { // it is M times that, and symmetric
+    PetscCall(solve(fft, b, x));
+  } else {
+    PetscCall(VecPointwiseDivide(fft->work[0], b, fft->masses));
+    PetscCall(solve(fft, fft->work[0], x));
+    PetscCall(VecPointwiseMult(x, x, fft->masses));
   }
-  PetscCall(VecPointwiseDivide(fft->work[0], b, fft->masses));
-  PetscCall(solve(fft, fft->work[0], x));
-  PetscCall(VecPointwiseMult(x, x, fft->masses));
   if (fft->fixed) { // points with identity rows last
     PetscCall(MatMultTranspose(P, x, fft->work[0]));
     PetscCall(VecAYPX(fft->work[0], -1, b));
@@ -158,6 +177,9 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "inverse of %s; %d moves between ranks, %.3g MB on the first rank\n",
                                    fft->approximates ? "the sum over the axes with mean coefficients" : "the matrix",
                                    of.moves(), (double)of.bytes() / 1e6));
+  if (!of.is_sum())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "its rows are alike, and the same on both sides of each axis\n"));
+  if (fft->fixed) PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows are solved first\n"));
   if (of.singular())
     PetscCall(PetscViewerASCIIPrintf(viewer, "the matrix is singular: its null space is projected out\n"));
   PetscCall(PetscViewerASCIIPushTab(viewer));
@@ -169,21 +191,52 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode suit(PC pc, SuitedMethod *method) {
+  StencilFFT *fft;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &fft));
+  if (!fft->approximates) method->type = KSPRICHARDSON;
+  method->why = fft->approximates ? "the preconditioner has mean coefficients, and the matrix need not be symmetric"
+                                  : "the preconditioner is the inverse";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+namespace {
+
+// The operator as a sum over axes, or of products of axes.
+PetscErrorCode read_products(Mat P, StencilMat *context, StencilFFT *fft, ProductsOfAxes *products, std::string *why) {
+  std::string why_not_products;
+  bool        is_box;
+
+  PetscFunctionBegin;
+  fft->read = std::make_unique<SumRead>();
+  SumRead &read = *fft->read;
+  PetscCall(read_sum(P, context, context->op.get(), &fft->axes_memory, &read));
+  if (read.why.empty()) {
+    *products = sum_as_products(read.sum.axes, read.sum.sigma);
+    if (!read.equal) *why = "has coefficients that are only nearly one sum over the axes";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatStencilGetProducts(P, context, &fft->axes_memory, products, &is_box, &why_not_products));
+  if (!why_not_products.empty()) *why = is_box ? why_not_products : read.why;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode try_stencilfft(PC pc, bool if_fast, std::string *why) {
-  StencilFFT  *fft;
-  StencilMat  *context;
-  Mat          A, P;
-  MatType      type;
-  MatNullSpace space;
-  VecType      vec_type;
-  Axis         axes[3];
-  PetscScalar  sigma;
-  PetscReal    regular = 0;
-  PetscBool    device, constants = PETSC_FALSE;
-  bool         ours, equal;
-  MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
+  StencilFFT    *fft;
+  StencilMat    *context;
+  Mat            A, P;
+  MatType        type;
+  MatNullSpace   space;
+  VecType        vec_type;
+  ProductsOfAxes products;
+  PetscBool      device;
+  bool           ours;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(direct_setup_event, pc, 0, 0, 0));
@@ -197,32 +250,45 @@ PetscErrorCode try_stencilfft(PC pc, bool if_fast, std::string *why) {
   PetscCall(fft->made_of.Read(P));
   PetscCall(MatGetVecType(P, &vec_type));
   PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
-  PetscCall(MatGetNullSpace(P, &space));
-  if (space) PetscCall(MatNullSpaceGetVecs(space, &constants, NULL, NULL));
-  PetscCall(MatStencilGetAxes(context, context->op.get(), constants, &fft->axes_memory, axes, &sigma, &equal, why));
-  if (why->empty() && !equal) *why = "has coefficients that are only nearly one sum over the axes";
+  std::unique_ptr<SeparableSolve> solve;
+  const auto                      create = [&]() {
+    PetscFunctionBegin;
+    solve = std::make_unique<SeparableSolve>();
+    if (why->empty())
+      PetscCall(solve->Create(context->grid, products.axes, products.terms, device, if_fast, context->halo_way, why));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  why->clear();
+  PetscCall(read_products(P, context, fft, &products, why));
+  PetscCall(create());
   fft->approximates = !why->empty() && fft->approximate;
   if (fft->approximates) {
+    Axis        axes[3];
+    PetscScalar sigma;
+    PetscReal   regular = 0;
     why->clear();
     PetscCall(MatStencilGetMeanAxes(context, axes, &sigma, &regular, why));
-  }
-  auto solve = std::make_unique<SeparableSolve>();
-  if (why->empty()) PetscCall(solve->Create(context->grid, axes, sigma, device, if_fast, context->halo_way, why));
-  if (fft->approximates && why->empty() && solve->singular()) { // no part of b may be lost: the matrix need not be singular
-    solve = std::make_unique<SeparableSolve>();
-    sigma += regular;
-    PetscCall(solve->Create(context->grid, axes, sigma, device, if_fast, context->halo_way, why));
+    products = sum_as_products(axes, sigma);
+    PetscCall(create());
+    if (why->empty() && solve->singular()) { // no part of b may be lost: the matrix need not be singular
+      products.terms[0] += regular;
+      PetscCall(create());
+    }
   }
   if (!why->empty()) {
     PetscCall(PetscLogEventEnd(direct_setup_event, pc, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(MatGetNullSpace(P, &space));
   PetscCheck(
-      !solve->singular() || sigma == (PetscScalar)0 || space, comm, PETSC_ERR_MAT_LU_ZRPVT,
+      !solve->singular() || products.terms[0] == (PetscScalar)0 || space, PetscObjectComm((PetscObject)pc),
+      PETSC_ERR_MAT_LU_ZRPVT,
       "-pc_type stencilfft: this matrix of type %s is singular, the shift cancels an eigenvalue; change the shift, "
       "or attach the null space by MatSetNullSpace()",
       type);
-  PetscCall(get_fixed(P, context->grid, axes, NULL, &fft->fixed));
+  PetscCall(get_fixed(P, context->grid, products.axes, NULL, &fft->fixed));
+  fft->read.reset();
+  fft->halved = products.halved;
   fft->solve = std::move(solve);
   fft->stale = false;
   PetscCall(PetscLogEventEnd(direct_setup_event, pc, 0, 0, 0));
@@ -246,7 +312,7 @@ PetscErrorCode set_up_stencilfft(PC pc) {
   PetscCheck(
       why.empty(), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
       "-pc_type stencilfft inverts operators on a DMDA that are a sum over the axes, with coefficients that vary "
-      "along their own axis only; this matrix of type %s %s; use -pc_type stencilmg%s",
+      "along their own axis only, and boxes with equal rows; this matrix of type %s %s; use -pc_type stencilmg%s",
       type, why.c_str(),
       fft->approximate || dof > 1 ? ""
                                   : ", or -pc_stencilfft_approximate for the inverse of one with mean coefficients");
@@ -263,6 +329,7 @@ PetscErrorCode use_stencilfft(PC pc) {
     PetscCall(compose_context((PetscObject)pc, context_name, fft, destroy_context));
     PetscCall(PetscObjectAddOptionsHandler((PetscObject)pc, set_fft_from_options, NULL, fft));
   }
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, suited_method_name, suit));
   PetscCall(PCShellSetName(pc, "inverse by transforms, matrix-free"));
   PetscCall(PCShellSetSetUp(pc, set_up_stencilfft));
   PetscCall(PCShellSetApply(pc, apply));

@@ -9,20 +9,14 @@
 namespace shellac {
 
 static PetscErrorCode set_approximate(PC pc, StencilFFT *fft, PetscBool approximate) {
-  PetscBool        chooses, set;
-  Mat              P;
-  PetscObjectState state;
+  PetscBool chooses;
 
   PetscFunctionBegin;
   if (fft->approximate == approximate) PetscFunctionReturn(PETSC_SUCCESS);
   fft->stale = true;
   fft->approximate = approximate;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSTENCIL, &chooses));
-  PetscCall(PCGetOperatorsSet(pc, NULL, &set));
-  if (!chooses || !set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCGetOperators(pc, NULL, &P)); // PETSc sets up, and so chooses, for a matrix that has changed
-  PetscCall(PetscObjectStateGet((PetscObject)P, &state));
-  PetscCall(PetscObjectStateSet((PetscObject)P, state + 1));
+  if (chooses) PetscCall(choose_at_next_use(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr PetscInt64 least_systems = 32768; // on a GPU, which has a thread for each
 constexpr PetscInt   most_dense = 8192;     // points of an axis whose eigenvectors are computed
-// where multigrid takes longer: points of such an axis, and of two dimensions on a GPU where transforms are not split
+// where multigrid takes longer on a GPU: points of such an axis, and of two dimensions where transforms are not split
 constexpr PetscInt   most_dense_if_fast = 512;
 constexpr PetscInt64 most_in_plane = (PetscInt64)4096 * 4096;
 
@@ -38,22 +38,43 @@ struct SetMasses {
 
 } // namespace
 
+void SeparableSolve::Range(const PetscReal low[3], const PetscReal high[3], PetscReal *least, PetscReal *most) const {
+  *least = PETSC_MAX_REAL, *most = -PETSC_MAX_REAL;
+  for (int corner = 0; corner < 8; corner++) {
+    PetscReal value = 0;
+    for (int set = 0; set < 8; set++) {
+      PetscReal product = PetscRealPart(terms_[set]);
+      for (int a = 0; a < 3; a++)
+        if (set >> a & 1) product *= corner >> a & 1 ? high[a] : low[a];
+      value += product;
+    }
+    *least = PetscMin(*least, value), *most = PetscMax(*most, value);
+  }
+}
+
 // Elimination takes the axis that costs most otherwise, if no pivot can vanish.
 void SeparableSolve::Choose(bool device, bool *is_definite, std::string *why) {
   const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
-  PetscReal          sign = 0, lowest = 0, largest = PetscAbsScalar(sigma_);
+  PetscReal          low[3], high[3], least, most;
   int                eliminated = -1;
+  bool               is_real = true;
 
-  for (AxisModes &axis : axes_) {
+  for (int a = 0; a < 3; a++) {
+    AxisModes &axis = axes_[a];
+    PetscReal  sign = 1;
     for (PetscReal edge : axis.axis.edge)
       if (edge != 0) sign = edge > 0 ? 1 : -1;
     axis.has_fourier = axis.has_fourier && FourierTransform::exists(memory);
     if (axis.has_fourier) axis.way = Way::fourier;
-    largest += 4 * axis.axis.strength();
-    lowest += axis.has_fourier ? 4 * axis.axis.strength() * axis.fourier.sine2(0) : axis.axis.lowest();
+    high[a] = sign * 4 * axis.axis.strength();
+    low[a] = axis.has_fourier ? high[a] * axis.fourier.sine2(0) : sign * axis.axis.lowest();
   }
-  lowest += sign * PetscRealPart(sigma_);
-  const bool definite = sigma_ == (PetscScalar)0 || lowest > 8 * PETSC_MACHINE_EPSILON * largest;
+  Range(low, high, &least, &most);
+  for (int set = 1; set < 8; set++) is_real = is_real && PetscImaginaryPart(terms_[set]) == 0;
+  const PetscReal tiny = 8 * PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(least), PetscAbsReal(most));
+  // without a shift, zero is the eigenvalue of constants at most
+  const bool semidefinite = terms_[0] == (PetscScalar)0 && (is_sum_ || least >= 0 || most <= 0);
+  const bool definite = is_real && (semidefinite || least > tiny || most < -tiny);
   *is_definite = definite;
   for (int a = 0; a < 3; a++) {
     const std::vector<PetscReal> &edge = axes_[a].axis.edge;
@@ -78,14 +99,26 @@ void SeparableSolve::Choose(bool device, bool *is_definite, std::string *why) {
   }
 }
 
-// With multigrid to 1e-8; measured by `shellac_bench_direct`.
+// With multigrid to 1e-8; measured by `shellac_bench_direct` on GPUs, and by `shellac_bench_choice` on the host: one solve
+// with its set-up.
 void SeparableSolve::Compare(bool device, std::string *why) const {
-  const bool  plane = axes_[0].n < 2 || axes_[1].n < 2 || axes_[2].n < 2;
-  PetscMPIInt ranks;
+  // nanoseconds on the host: for cubes of the numbers of points of an axis with eigenvectors, its products, and cycles
+  constexpr PetscReal decompose = 1.4, multiply = 1, cycles[] = {85, 500}; // [stretched]
+  const bool          plane = axes_[0].n < 2 || axes_[1].n < 2 || axes_[2].n < 2;
+  bool                stretched = false;
+  PetscMPIInt         ranks;
   (void)!MPI_Comm_size(comm_, &ranks);
+  const PetscReal points = (PetscReal)inside_.points() / (PetscReal)ranks;
+  PetscReal       time = 0;
+  for (const AxisModes &axis : axes_) {
+    const PetscReal n = (PetscReal)axis.n;
+    if (axis.way == Way::dense) time += decompose * n * n * n + multiply * n * points;
+    stretched = stretched || axis.is_stretched();
+  }
+  const bool slow = !device && time > cycles[stretched] * points;
   for (const AxisModes &axis : axes_) {
     const bool whole = axis.way == Way::fourier && !axis.fourier.periodic && !axis.fourier.is_split();
-    if (axis.way == Way::dense && axis.n > most_dense_if_fast)
+    if (axis.way == Way::dense && (slow || (device && axis.n > most_dense_if_fast)))
       *why = "has an axis of " + std::to_string(axis.n) + " points that would need its eigenvectors";
     if (device && plane && whole && inside_.points() > most_in_plane * ranks)
       *why = "is of a large plane grid on GPUs, with an axis of " + std::to_string(axis.n) +
@@ -139,51 +172,58 @@ PetscErrorCode SeparableSolve::MakeParts(const Grid &grid, HaloWay way) {
 
 // Whether an eigenvalue is zero. Without a shift, all axes have one then, which is exactly zero.
 bool SeparableSolve::FindZeros() {
-  PetscReal largest = PetscAbsScalar(sigma_), low = 0, high = 0;
+  PetscReal low[3], high[3], least, most;
   bool      all_have = true, eliminates = false;
 
-  for (const AxisModes &axis : axes_) {
-    const auto &edge = axis.axis.edge;
-    const auto  ends = std::minmax_element(axis.values.begin(), axis.values.end());
-    bool        has = false;
+  for (int a = 0; a < 3; a++) {
+    const AxisModes &axis = axes_[a];
+    const auto      &edge = axis.axis.edge;
+    const auto       ends = std::minmax_element(axis.values.begin(), axis.values.end());
+    bool             has = false;
     for (PetscReal value : axis.values) has = has || value == 0;
     if (axis.way == Way::tridiagonal) {
       eliminates = true;
       has = edge.front() == 0 && edge.back() == 0;
     }
     all_have = all_have && has;
-    low += *ends.first, high += *ends.second;
-    largest += PetscMax(PetscAbsReal(*ends.first), PetscAbsReal(*ends.second));
+    low[a] = *ends.first, high[a] = *ends.second;
   }
-  zero_ = sigma_ == (PetscScalar)0 ? 0 : 8 * PETSC_MACHINE_EPSILON * largest;
-  if (sigma_ == (PetscScalar)0) return all_have;
-  low += PetscRealPart(sigma_), high += PetscRealPart(sigma_);
-  if (eliminates || low > zero_ || high < -zero_ || PetscAbsReal(PetscImaginaryPart(sigma_)) > zero_) return false;
-  const Box &part = parts_.back();
+  Range(low, high, &least, &most);
+  const bool shifted = terms_[0] != (PetscScalar)0, exact = is_sum_ && !shifted;
+  PetscReal  largest = PetscAbsScalar(terms_[0]);
+  for (int a = 0; a < 3; a++)
+    largest += PetscAbsScalar(terms_[1 << a]) * PetscMax(PetscAbsReal(low[a]), PetscAbsReal(high[a]));
+  zero_ = exact ? 0 : 8 * PETSC_MACHINE_EPSILON * largest;
+  if (exact || eliminates) return !shifted && all_have;
+  if (least > zero_ || most < -zero_) return false;
+  const Box   &part = parts_.back();
+  const Symbol symbol = SymbolOf(axes_[0].values.data() - inside_.lo[0], axes_[1].values.data() - inside_.lo[1],
+                                 axes_[2].values.data() - inside_.lo[2]);
   for (PetscInt k = part.lo[2]; k < part.hi[2]; k++)
     for (PetscInt j = part.lo[1]; j < part.hi[1]; j++) {
-      const PetscScalar rest =
-          axes_[1].values[(size_t)(j - inside_.lo[1])] + axes_[2].values[(size_t)(k - inside_.lo[2])] + sigma_;
+      const PetscInt     p[3] = {part.lo[0], j, k};
+      const SymbolOfLine line = symbol.along(0, p);
       for (PetscInt i = part.lo[0]; i < part.hi[0]; i++)
-        if (PetscAbsScalar(axes_[0].values[(size_t)(i - inside_.lo[0])] + rest) <= zero_) return true;
+        if (PetscAbsScalar(line.base + line.slope * symbol.values[0][i]) <= zero_) return true;
     }
   return false;
 }
 
-PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device, bool if_fast,
-                                      HaloWay way, std::string *why) {
-  PetscReal strength = PetscAbsScalar(sigma);
+PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], const PetscScalar terms[8], bool device,
+                                      bool if_fast, HaloWay way, std::string *why) {
+  PetscReal strength = PetscAbsScalar(terms[0]);
   bool      definite;
   int       zeros;
 
   PetscFunctionBegin;
   comm_ = grid.comm;
-  sigma_ = sigma;
+  std::copy(terms, terms + 8, terms_);
+  for (int set = 1; set < 8; set++) is_sum_ = is_sum_ && terms[set] == (PetscReal)(set == 1 || set == 2 || set == 4);
   for (int a = 0; a < 3; a++)
     for (PetscInt i = 0; i < axes[a].N(); i++)
       strength = PetscMax(strength, 4 * PetscAbsReal(axes[a].edge[i] / axes[a].mass[i]));
   for (int a = 0; a < 3; a++) {
-    axes_[a].Recognise(axes[a], cancellation * strength);
+    axes_[a].Recognise(axes[a], is_sum_ ? cancellation * strength : 0);
     inside_.lo[a] = axes_[a].first, inside_.hi[a] = axes_[a].first + axes_[a].n;
     owned_.lo[a] = grid.start[a], owned_.hi[a] = grid.start[a] + grid.size[a];
   }
@@ -275,18 +315,25 @@ PetscErrorCode SeparableSolve::Other(PetscMemType memory, const PetscScalar *x, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+Symbol SeparableSolve::SymbolOf(const PetscReal *x, const PetscReal *y, const PetscReal *z) const {
+  Symbol symbol = {{x, y, z}, {}, zero_, is_sum_};
+  std::copy(terms_, terms_ + 8, symbol.terms);
+  return symbol;
+}
+
 PetscErrorCode SeparableSolve::GetSymbol(PetscMemType memory, const Box &part, Symbol *symbol, PetscReal *scale) {
   const PetscReal *values;
 
   PetscFunctionBegin;
   PetscCall(values_.Get(memory, &values));
-  *symbol = {{}, sigma_, zero_};
   *scale = 1;
+  const PetscReal *of[3];
   for (int a = 0; a < 3; a++) {
-    symbol->values[a] = values + (part.lo[a] - inside_.lo[a]);
+    of[a] = values + (part.lo[a] - inside_.lo[a]);
     values += axes_[a].n;
     *scale *= axes_[a].scale();
   }
+  *symbol = SymbolOf(of[0], of[1], of[2]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -328,10 +375,11 @@ PetscErrorCode SeparableSolve::InModes(PetscMemType memory, const Box &part, Pet
   else {
     const AxisModes &axis = axes_[last];
     const PetscInt   n = axis.n;
-    Eliminate        eliminate = {};
+    Elimination      eliminate = {};
     points.hi[last] = 1;
     const size_t systems = (size_t)points.points();
-    PetscCall(eliminated_.Grow((size_t)n * (PetscMemTypeHost(memory) ? (size_t)most_run : systems), memory));
+    const size_t run = PetscMin((size_t)most_run, (size_t)points.size(0));
+    PetscCall(eliminated_.Grow((size_t)n * (PetscMemTypeHost(memory) ? run : systems), memory));
     PetscCall(rows_.Get(memory, &rows));
     eliminate.symbol = symbol;
     eliminate.scale = scale;
@@ -345,7 +393,10 @@ PetscErrorCode SeparableSolve::InModes(PetscMemType memory, const Box &part, Pet
     eliminate.work = eliminated_.at(memory);
     eliminate.systems[0] = (size_t)points.size(last == 0 ? 1 : 0);
     eliminate.systems[1] = systems;
-    PetscCall(for_each_run(memory, points, eliminate));
+    if (is_sum_)
+      PetscCall(for_each_run(memory, points, Eliminate<false>{eliminate}));
+    else
+      PetscCall(for_each_run(memory, points, Eliminate<true>{eliminate}));
   }
   PetscCall(PetscLogEventEnd(direct_modes_event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

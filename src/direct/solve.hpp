@@ -13,16 +13,18 @@ namespace shellac {
 
 class SeparableSolve {
 public:
-  // Collective. device: the vectors are on GPUs, between which values go that way. *why: what the operator is or has that
-  // prevents it, or, if it is wanted only then, makes it slower than multigrid.
-  PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, bool device, bool if_fast, HaloWay way,
-                        std::string *why);
+  // Collective. terms: see ProductsOfAxes; of a sum over the axes the shift, and ones. device: the vectors are on GPUs,
+  // between which values go that way. *why: what the operator is or has that prevents it, or, if it is wanted only then,
+  // makes it slower than multigrid.
+  PetscErrorCode Create(const Grid &grid, const Axis axes[3], const PetscScalar terms[8], bool device, bool if_fast,
+                        HaloWay way, std::string *why);
   // x = the inverse times b; zero at points that are fixed.
   PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x);
   // The weights of rows, whose products with the operator are symmetric; ones at points that are fixed.
   PetscErrorCode GetMasses(PetscMemType memory, PetscScalar *masses) const;
 
   const AxisModes &axis(int a) const { return axes_[a]; }
+  bool             is_sum() const { return is_sum_; }     // over the axes
   bool             singular() const { return singular_; } // an eigenvalue is zero
   size_t           bytes() const;                         // on this rank, besides the vectors
   PetscLogDouble   flops() const { return flops_; }       // of an application, on this rank
@@ -30,6 +32,8 @@ public:
   bool             has_fixed() const { return has_fixed_; }
 
 private:
+  // The real parts of the symbol over boxes of the axes' eigenvalues, which are at its corners.
+  void           Range(const PetscReal low[3], const PetscReal high[3], PetscReal *least, PetscReal *most) const;
   void           Choose(bool device, bool *definite, std::string *why);
   void           Compare(bool device, std::string *why) const;
   PetscErrorCode MakeParts(const Grid &grid, HaloWay way);
@@ -38,6 +42,7 @@ private:
   PetscErrorCode Transform(PetscMemType memory, int a, bool back, const Box &part, const PetscScalar *from,
                            PetscScalar **to);
   PetscErrorCode Other(PetscMemType memory, const PetscScalar *x, size_t points, PetscScalar **other);
+  Symbol         SymbolOf(const PetscReal *x, const PetscReal *y, const PetscReal *z) const; // with values of modes
   PetscErrorCode GetSymbol(PetscMemType memory, const Box &part, Symbol *symbol, PetscReal *scale);
   bool           is_periodic_grid(PetscMemType memory) const; // on one GPU
   PetscErrorCode OnPeriodicGrid(PetscMemType memory, const PetscScalar *b, PetscScalar *x);
@@ -46,7 +51,8 @@ private:
 
   MPI_Comm                           comm_ = MPI_COMM_NULL;
   AxisModes                          axes_[3];
-  PetscScalar                        sigma_ = 0;
+  PetscScalar                        terms_[8] = {};
+  bool                               is_sum_ = true; // over the axes
   PetscReal                          zero_ = 0; // an eigenvalue of this size is zero
   bool                               singular_ = false, has_fixed_ = false;
   Box                                inside_ = {}, owned_ = {};

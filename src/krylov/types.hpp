@@ -1,10 +1,11 @@
 #pragma once
-// The constructor of the KSP type, for register.cpp.
+// The constructors of the KSP types, for register.cpp.
 
 #include <petscksp.h>
 
 namespace shellac {
 
 PetscErrorCode KSPCreate_FusedCG(KSP ksp);
+PetscErrorCode KSPCreate_Stencil(KSP ksp);
 
 } // namespace shellac

@@ -59,21 +59,6 @@ PetscErrorCode get_ready(PC pc, StencilMG **mg) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Looks at the method; and at the matrix: a field may have changed, and the program has not assembled the matrix since, so
-// that KSPSolve()'s PCSetUp() did not see it.
-PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
-  StencilMG  *mg;
-  KSPNormType norm;
-
-  PetscFunctionBegin;
-  PetscCall(get_context(pc, &mg));
-  PetscCall(KSPGetNormType(ksp, &norm));
-  mg->tests = norm != KSP_NORM_NONE;
-  if (mg->single) PetscCall(check_single(pc, mg, ksp, b, x));
-  if (mg->is_current()) PetscCall(set_up_if_changed(pc, mg->made_of));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode get_work(PC pc, StencilMG *mg, int n, Vec *v) {
   Mat A, P;
   PetscFunctionBegin;
@@ -480,9 +465,10 @@ PetscErrorCode use_stencilmg(PC pc) {
   PetscCall(PCShellSetApply(pc, apply));
   PetscCall(PCShellSetApplyTranspose(pc, apply_transpose));
   PetscCall(PCShellSetApplyRichardson(pc, apply_richardson));
-  PetscCall(PCShellSetPreSolve(pc, pre_solve));
+  PetscCall(PCShellSetPreSolve(pc, prepare_stencilmg));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCPreSolveChangeRHS_C", NULL)); // it leaves b as it is
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "ShellacCycles_C", get_cycles));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, suited_method_name, suit_stencilmg));
   PetscCall(PCShellSetView(pc, view));
   PetscCall(PCShellSetDestroy(pc, destroy));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -70,9 +70,6 @@ PetscErrorCode set_up_if_changed(PC pc, const MatVersion &made_of) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace {
-
-// The largest weight m of a row over the smallest.
 PetscReal range_of_weights(const Axis axes[3]) {
   PetscReal range = 1;
   for (int a = 0; a < 3; a++) {
@@ -81,6 +78,8 @@ PetscReal range_of_weights(const Axis axes[3]) {
   }
   return range;
 }
+
+namespace {
 
 // The inverse diagonal of identity rows, and zero elsewhere.
 struct SetFixed {
@@ -162,10 +161,7 @@ PetscErrorCode follow(StencilMG *mg, StencilMat *context, PetscMemType memory, b
 // current: as above
 PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBool device, MatType type, bool current) {
   MPI_Comm    comm = context->grid.comm;
-  Axis        axes[3];
-  PetscScalar sigma;
-  std::string why;
-  bool        equal;
+  SumRead     read;
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
@@ -177,18 +173,19 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   if (follows) PetscFunctionReturn(PETSC_SUCCESS);
   std::unique_ptr<StencilOperator> star;
   PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));
-  PetscBool    constants = PETSC_FALSE;
-  MatNullSpace space;
-  PetscCall(MatGetNullSpace(P, &space));
-  if (space) PetscCall(MatNullSpaceGetVecs(space, &constants, NULL, NULL));
-  PetscCall(MatStencilGetAxes(context, star ? star.get() : context->op.get(), constants, &mg->axes_memory, axes, &sigma,
-                              &equal, &why));
+  if (mg->read && !star)
+    read = std::move(*mg->read);
+  else
+    PetscCall(read_sum(P, context, star ? star.get() : context->op.get(), &mg->axes_memory, &read));
+  const Axis *const axes = read.sum.axes;
+  const PetscScalar sigma = read.sum.sigma;
+  std::string      &why = read.why;
   // the last level's modes lose as many digits as the root of the range of the rows' weights has
   const PetscReal precision = mg->single ? std::numeric_limits<float>::epsilon() : PETSC_MACHINE_EPSILON;
   if (why.empty() && !(precision * PetscSqrtReal(range_of_weights(axes)) <= PetscReal(1e-3)))
     why = "has rows with weights of a wide range";
   const bool variable = !why.empty();
-  mg->corrects = mg->single || star || !(variable || equal);
+  mg->corrects = mg->single || star || !(variable || read.equal);
   if (!variable)
     mg->rows.reset();
   else if (!mg->rows)
@@ -213,7 +210,7 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
     mg->sum.reset();
     if (!made) PetscCall(CreateMultigrid(input, mg->single, &mg->multigrid, &failed));
     note_last_level(mg, failed);
-    if (!variable) mg->sum = std::make_unique<SumOverAxes>(SumOverAxes{{axes[0], axes[1], axes[2]}, sigma});
+    if (!variable) mg->sum = std::make_unique<SumOverAxes>(read.sum);
   }
   if (variable && PetscMemTypeHost(rows->memory)) mg->rows.reset(); // memory is cheap to get there
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -374,6 +371,7 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   else
     PetscCall(set_up_scalar(mg, P, context, device, type, current));
   mg->stale = false;
+  mg->read.reset();
   static PetscInt64 set_ups = 0;
   mg->number = ++set_ups;
   mg->served = mg->served || mg->failure.empty();
@@ -393,6 +391,21 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   if (!mg->failure.empty()) PetscCall(PetscInfo(pc, "The set-up has failed: this matrix %s\n", mg->failure.c_str()));
   PetscCall(PCSetFailedReason(pc, mg->failure.empty() ? PC_NOERROR : PC_FACTOR_OTHER));
   PetscCall(PetscLogEventEnd(multigrid_setup_event, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Looks at the method; and at the matrix: a field may have changed, and the program has not assembled the matrix since, so
+// that KSPSolve()'s PCSetUp() did not see it.
+PetscErrorCode prepare_stencilmg(PC pc, KSP ksp, Vec b, Vec x) {
+  StencilMG  *mg;
+  KSPNormType norm;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &mg));
+  PetscCall(KSPGetNormType(ksp, &norm));
+  mg->tests = norm != KSP_NORM_NONE;
+  if (mg->single) PetscCall(check_single(pc, mg, ksp, b, x));
+  if (mg->is_current()) PetscCall(set_up_if_changed(pc, mg->made_of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

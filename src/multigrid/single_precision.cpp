@@ -10,9 +10,10 @@
 namespace shellac {
 
 // Methods that follow the residual of the x they have, also with a preconditioner that is not linear.
-static constexpr const char *flexible[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPCG,      KSPFUSEDCG, KSPNASH,    KSPSTCG,
-                                           KSPGLTR,       KSPFCG,       KSPPIPEFCG, KSPGCR,     KSPPIPEGCR, KSPFGMRES,
-                                           KSPPIPEFGMRES, KSPFBCGS,     KSPFBCGSR,  KSPQMRCGS,  KSPPREONLY, KSPNONE};
+static constexpr const char *flexible[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPCG,         KSPFUSEDCG, KSPNASH,
+                                           KSPSTCG,       KSPGLTR,      KSPFCG,        KSPPIPEFCG, KSPGCR,
+                                           KSPPIPEGCR,    KSPFGMRES,    KSPPIPEFGMRES, KSPFBCGS,   KSPFBCGSR,
+                                           KSPQMRCGS,     KSPPREONLY,   KSPNONE,       KSPSTENCIL};
 
 // Cycles in single precision are linear to its rounding only. Other methods take them for linear: they would report
 // residuals that their solutions do not have. In the preconditioned norm, from the left, these are right down to some units

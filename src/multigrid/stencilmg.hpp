@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "device/pc_method.hpp"
 #include "multigrid/multigrid.hpp"
 #include "multigrid/setup/read_axes.hpp"
 #include "multigrid/setup/read_couplings.hpp"
@@ -21,6 +22,7 @@ struct StencilMG {
   std::unique_ptr<Multigrid>    multigrid;
   std::unique_ptr<OperatorRows> rows; // of variable coefficients on a GPU: memory for the next set-up; null elsewhere
   std::unique_ptr<SumOverAxes>  sum;  // that the levels are of; null where they have variable coefficients
+  std::unique_ptr<SumRead>      read; // by PC stencil, for the set-up that follows; null: it reads the matrix
   AxesMemory                    axes_memory;
   MatVersion                    made_of;
   PetscBool                     on_device = PETSC_FALSE; // the vectors
@@ -42,6 +44,9 @@ struct StencilMG {
   PetscInt64     number = 0;    // of the last set-up, of all that there were
   PetscLogDouble flops[3] = {}; // of a cycle from zero, one from a guess, and full multigrid
 
+  std::unique_ptr<SuitedMethod> method; // of the set-up with the number below; null: nobody has asked
+  PetscInt64                    method_of = 0;
+
   // The hierarchy is there, and as the settings ask; or it is known that there can be none.
   bool is_current() const { return !stale && (multigrid || !failure.empty()); }
 };
@@ -54,6 +59,9 @@ PetscErrorCode use_stencilmg(PC pc);    // a shell gets its operations
 PetscErrorCode forget_stencilmg(PC pc); // frees what set-up has made
 PetscErrorCode check_single(PC pc, StencilMG *mg, KSP ksp, Vec b,
                             Vec x);                              // an error where single precision cannot solve
+PetscErrorCode prepare_stencilmg(PC pc, KSP ksp, Vec b, Vec x);  // before a solve
+PetscErrorCode suit_stencilmg(PC pc, SuitedMethod *method);      // what goes with the last set-up
+PetscReal      range_of_weights(const Axis axes[3]);             // the largest weight m of a row over the smallest
 PetscErrorCode fail_application(Vec x);                          // after a set-up that has failed
 PetscErrorCode view_findings(StencilMG *mg, PetscViewer viewer); // of the last set-up
 PetscErrorCode destroy_vectors(StencilMG *mg);

@@ -54,12 +54,6 @@ struct ReadLine {
   }
 };
 
-// Rows so near to an end of an axis of N points, and that in the middle, may differ from others where coefficients are
-// constant.
-bool is_special(PetscInt i, PetscInt N) {
-  return i < 3 || i >= N - 3 || i == N / 2;
-}
-
 // few_kinds: rows that are not special are like the one in the middle; the coefficients are on the host.
 PetscErrorCode get_lines(PetscMemType memory, const Grid &grid, const Coefficients &of, const Patch &patch,
                          bool few_kinds, AxesMemory *room, RowsAlong lines[3]) {
@@ -317,6 +311,18 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, off, offs, MPI_INT, MPI_MAX, grid.comm));
   if (off[not_near] && why->empty()) *why = "has coefficients that are not one sum over the axes";
   *equal = !off[not_near] && !off[not_equal];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode read_sum(Mat P, StencilMat *context, StencilOperator *of, AxesMemory *room, SumRead *read) {
+  PetscBool    constants = PETSC_FALSE;
+  MatNullSpace space;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(P, &space));
+  if (space) PetscCall(MatNullSpaceGetVecs(space, &constants, NULL, NULL));
+  PetscCall(
+      MatStencilGetAxes(context, of, constants, room, read->sum.axes, &read->sum.sigma, &read->equal, &read->why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -23,6 +23,21 @@ struct AxesMemory {
 PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool constants, AxesMemory *room,
                                  Axis axes[3], PetscScalar *sigma, bool *equal, std::string *why);
 
+// What MatStencilGetAxes() has found.
+struct SumRead {
+  SumOverAxes sum;
+  bool        equal = false;
+  std::string why;
+};
+// With the null space that P has.
+PetscErrorCode read_sum(Mat P, StencilMat *context, StencilOperator *of, AxesMemory *room, SumRead *read);
+
+// Rows so near to an end of an axis of N points, and that in the middle, may differ from others where coefficients are
+// constant.
+inline bool is_special(PetscInt i, PetscInt N) {
+  return i < 3 || i >= N - 3 || i == N / 2;
+}
+
 struct OperatorRows;
 
 // *fixed: the inverse diagonal of identity rows, and zero elsewhere; null where there are none. rows: null for a sum over
