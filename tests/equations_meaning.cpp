@@ -180,9 +180,6 @@ TEST_CASE("coefficients of fluxes: formulas, and zeros side by side", "[equation
   for (PetscInt i = 1; i + 1 < N; i++)
     CHECK(PetscAbsScalar(found[(size_t)i] - (at(i) - (flux(i) - flux(i - 1)) * (N - 1))) < 1e-11);
   CHECK(jacobian_difference(da) < 1e-6);
-  Grid plain = line_with("residual = u", N);
-  EXPECT_ERROR(PETSC_ERR_USER, ({"equation:2", "flux", "1 + x", "field(k)"}),
-               [&] { return DMDASetEquation(plain, "flux(k) = d(k, u)\nresidual = flux(1 + x)"); });
 }
 
 // With neumann data, a coefficient and a time derivative, of a function that changes within a hundredth of the domain.

@@ -3,7 +3,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "equations/coefficients.hpp"
 #include "options/agreement.hpp"
 #include "equations/equation.hpp"
 #include "equations/options.hpp"
@@ -205,7 +204,6 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
       CheckAgreement(comm, "the equation's text", text,
                      "give all ranks the same, or call DMDASetEquationFromFile(), which reads the first rank's file"));
   std::string problem = read_equation(file, text, &equation->text);
-  if (problem.empty()) problem = check_coefficients(equation->text);
   PetscCheck(problem.empty(), comm, PETSC_ERR_USER, "%s", problem.c_str());
   for (const auto &p : equation->text.parameters) {
     equation->parameters.push_back((PetscReal)p.value);

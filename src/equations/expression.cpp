@@ -8,12 +8,39 @@
 
 namespace shellac {
 
-const char *const expression_functions[] = {"exp",  "log",  "sqrt", "sin",  "cos",  "tan",   "asin",
-                                            "acos", "atan", "sinh", "cosh", "tanh", "floor", "fabs",
-                                            "abs",  "pow",  "min",  "max",  nullptr};
+static double sign(double x) {
+  return x > 0 ? 1 : x < 0 ? -1 : x;
+}
+static double heaviside(double x) {
+  return x > 0 ? 1 : x < 0 ? 0 : x + 0.5;
+}
+const std::vector<Function> expression_functions = {{"exp", std::exp},
+                                                    {"log", std::log},
+                                                    {"sqrt", std::sqrt},
+                                                    {"sin", std::sin},
+                                                    {"cos", std::cos},
+                                                    {"tan", std::tan},
+                                                    {"asin", std::asin},
+                                                    {"acos", std::acos},
+                                                    {"atan", std::atan},
+                                                    {"sinh", std::sinh},
+                                                    {"cosh", std::cosh},
+                                                    {"tanh", std::tanh},
+                                                    {"floor", std::floor},
+                                                    {"fabs", std::fabs},
+                                                    {"abs", std::fabs},
+                                                    {"erf", std::erf},
+                                                    {"sign", sign},
+                                                    {"heaviside", heaviside},
+                                                    {"pow", nullptr, std::pow},
+                                                    {"atan2", nullptr, std::atan2},
+                                                    {"min", nullptr, std::fmin},
+                                                    {"max", nullptr, std::fmax}};
 
-int arguments_of_function(const std::string &name) {
-  return name == "pow" || name == "min" || name == "max" ? 2 : 1;
+const Function *find_function(const std::string &name) {
+  for (const Function &f : expression_functions)
+    if (name == f.name) return &f;
+  return nullptr;
 }
 
 // In ASCII, whatever the program's locale.
@@ -73,13 +100,6 @@ bool read_decimal(const std::string &text, double *value) {
   stream.imbue(std::locale::classic()); // with a point, whatever the program's locale
   if (!(stream >> *value) || !std::isfinite(*value)) return false;
   return *value != 0 || text.substr(0, text.find_first_of("eE")).find_first_of("123456789") == std::string::npos;
-}
-
-bool read_signed_decimal(const std::string &text, double *value) {
-  const bool has_sign = !text.empty() && (text[0] == '-' || text[0] == '+');
-  if (!read_decimal(text.substr(has_sign), value)) return false;
-  if (text[0] == '-') *value = -*value;
-  return true;
 }
 
 // What is wrong with a number of these letters.
@@ -256,10 +276,21 @@ private:
   Node read_sum() { return read_chain(Node::sum, {"+", "-"}, &Parser::read_product); }
   Node read_product() { return read_chain(Node::product, {"*", "/"}, &Parser::read_factor); }
   Node read_factor() {
-    if (!is("+") && !is("-") && !is("!")) return read_operand();
+    if (!is("+") && !is("-") && !is("!")) return read_power();
     const Nesting nesting(this);
     Node          node = start(Node::sign);
     take_operation(&node);
+    node.parts.push_back(read_factor());
+    return finish(std::move(node));
+  }
+  // As in mathematics: -a^b is -(a^b), and a^b^c is a^(b^c).
+  Node read_power() {
+    Node base = read_operand();
+    if (!is("^")) return base;
+    const Nesting nesting(this);
+    Node          node = above(Node::call, std::move(base));
+    node.text = "pow";
+    advance();
     node.parts.push_back(read_factor());
     return finish(std::move(node));
   }
@@ -314,25 +345,13 @@ private:
   // After an operand: a power, or a second operand without an operator.
   void check_next(const Node &node) {
     const std::string before = written(node.begin, node.end);
-    if (is("^") || is("**")) {
-      const size_t      at = begin_;
-      const std::string sign = token();
-      advance();
-      const size_t exponent = begin_;
-      if (is("-")) advance();
-      (void)read_operand();
-      const std::string power = failed() ? "" : written(exponent, last_end_);
-      const bool        brief = !power.empty() && before.size() + power.size() < most_quoted;
-      fail((brief ? before + sign + power + ": " : "") + sign + " is no power here; write " +
-               (!brief         ? "u*u or pow(u, 2)"
-                : power == "2" ? before + "*" + before + " or pow(" + before + ", 2)"
-                               : "pow(" + before + ", " + power + ")"),
-           at);
-    } else if (token_ == word && (token() == "and" || token() == "or"))
+    if (is("**"))
+      fail((before.size() < most_quoted ? before : "a") + "** is no power here; write " +
+           (before.size() < most_quoted ? before : "a") + "^2 or pow(u, 2)");
+    else if (token_ == word && (token() == "and" || token() == "or"))
       fail(token() + " is no operator here; write " + (token() == "and" ? "&&" : "||"));
     else if (token_ == number || token_ == word || token_ == opening) {
-      const bool brief = before.size() < most_quoted,
-                 calls = std::count(expression_functions, std::end(expression_functions) - 1, node.text);
+      const bool brief = before.size() < most_quoted, calls = find_function(node.text);
       fail("an operator is missing before " + token() +
            (calls   ? "; write " + node.text + "(...)"
             : brief ? "; a product is written " + before + "*" + token() + (token_ == opening ? "...)" : "")
@@ -382,6 +401,49 @@ Mistake parse_expression(const std::string &text, Node *tree) {
   return Parser(text).read(tree);
 }
 
+bool constant_value(const Node &node, const LookUp &lookup, double *value) {
+  std::vector<double> parts(node.parts.size());
+  for (size_t p = 0; p < parts.size(); p++)
+    if (!constant_value(node.parts[p], lookup, &parts[p])) return false;
+  const Function *f = node.kind == Node::call ? find_function(node.text) : nullptr;
+  switch (node.kind) {
+  case Node::number:
+    return read_decimal(node.text, value);
+  case Node::name:
+    if (node.text != "pi") return lookup(node.text, value);
+    *value = 3.14159265358979323846;
+    return true;
+  case Node::call:
+    if (!f || parts.size() != f->arguments()) return false;
+    *value = f->of_one ? f->of_one(parts[0]) : f->of_two(parts[0], parts[1]);
+    return true;
+  case Node::sign:
+    if (node.operators[0] == "!") return false;
+    *value = node.operators[0] == "-" ? -parts[0] : parts[0];
+    return true;
+  case Node::sum:
+  case Node::product:
+    *value = parts[0];
+    for (size_t p = 1; p < parts.size(); p++) switch (node.operators[p - 1][0]) {
+      case '+':
+        *value += parts[p];
+        break;
+      case '-':
+        *value -= parts[p];
+        break;
+      case '*':
+        *value *= parts[p];
+        break;
+      case '/':
+        *value /= parts[p];
+        break;
+      }
+    return true;
+  default:
+    return false;
+  }
+}
+
 std::vector<std::string> names_in(const Node &tree) {
   std::vector<std::string> names;
   for_each_node(tree, [&](const Node &node) {
@@ -415,7 +477,9 @@ std::string suggestion(const std::string &name, const std::vector<std::string> &
   for (const std::string &other : names) {
     const size_t letters = name.size() > 4 ? name.size() - 1 : name.size(); // laplace for laplacian
     const bool   begins = name.size() > 1 && other.compare(0, letters, name, 0, letters) == 0;
-    const size_t away = begins ? 1 : distance(name, other);
+    const size_t away = name.size() > 3 && other.compare(0, name.size(), name) == 0 ? 0 // sigm for sigma
+                        : begins                                                    ? 1
+                                                                                    : distance(name, other);
     if (away < best) best = away, near.clear();
     if (away == best && best <= std::max<size_t>(1, name.size() / 3)) near += (near.empty() ? "" : " or ") + other;
   }

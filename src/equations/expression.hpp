@@ -2,14 +2,22 @@
 // Expressions that a user writes. The language is closed: numbers, names, calls, operators and brackets are all that is
 // read, and what a compiler gets is written anew from the tree (in_cpp.hpp).
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace shellac {
 
-// The functions of numbers that an expression may call; a null pointer ends them.
-extern const char *const expression_functions[];
-int                      arguments_of_function(const std::string &name); // 2 of pow, min and max, else 1
+// The functions of numbers that an expression may call, of one or of two numbers.
+struct Function {
+  const char *name;
+  double (*of_one)(double) = nullptr;
+  double (*of_two)(double, double) = nullptr;
+
+  size_t arguments() const { return of_one ? 1 : 2; }
+};
+extern const std::vector<Function> expression_functions;
+const Function                    *find_function(const std::string &name); // null: there is none
 
 std::string lower_case(std::string text); // as PETSc takes options
 
@@ -18,9 +26,6 @@ bool is_operator_word(const std::string &name); // and, or, not, true, false: th
 // A decimal number without a sign: 2, 0.25, 1e-3. False for C++'s other ones, as 010, 0x10 and 2f, and for what is out
 // of range.
 bool read_decimal(const std::string &text, double *value);
-// The same with a sign.
-bool read_signed_decimal(const std::string &text, double *value);
-
 // A part of an expression.
 struct Node {
   enum Kind {
@@ -50,6 +55,11 @@ template <class See> void for_each_node(const Node &node, const See &see) {
 }
 // The names in it, in their order.
 std::vector<std::string> names_in(const Node &node);
+
+// The value of an expression of numbers, pi and functions of these; lookup(name, &value): of other names. False: there is
+// none.
+using LookUp = std::function<bool(const std::string &, double *)>;
+bool constant_value(const Node &node, const LookUp &lookup, double *value);
 
 // What is wrong with an expression, as for a user, and where.
 struct Mistake {

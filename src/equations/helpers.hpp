@@ -96,15 +96,34 @@ template <class Point> struct Shifted {
   template <int c> Number unknown(int dx, int dy, int dz) const {
     return from.template unknown<c>(d[0] + dx, d[1] + dy, d[2] + dz);
   }
+  // Beyond an end by the line through the last two points: formulas continue smoothly there.
   template <int f> Scalar field(int dx, int dy, int dz) const {
-    return from.template field<f>(d[0] + dx, d[1] + dy, d[2] + dz);
+    return field_from<f>(0, d[0] + dx, d[1] + dy, d[2] + dz);
+  }
+
+private:
+  template <int f> Scalar field_from(int axis, int dx, int dy, int dz) const {
+    int s[axes] = {dx, dy, dz};
+    if (axis == dim) return from.template field<f>(dx, dy, dz);
+    int      &here = s[axis];
+    const int step = here, side = step < 0 ? -1 : 1;
+    if (step == 0 || !from.leaves(axis, step)) return field_from<f>(axis + 1, dx, dy, dz);
+    while (here != 0 && from.leaves(axis, here)) here -= side;
+    const Real   last = from.x(axis, here);
+    const Scalar at_last = field_from<f>(axis + 1, s[0], s[1], s[2]);
+    here -= side;
+    if (here < -width || from.leaves(axis, here)) return at_last;
+    const Real ratio = (from.x(axis, step) - last) * inverse(last - from.x(axis, here));
+    return at_last + ratio * (at_last - field_from<f>(axis + 1, s[0], s[1], s[2]));
   }
 };
 // A formula as a field: `Of` has it at a point.
 template <class Of, class Point> struct Formula {
   const Point &point;
 
-  auto operator()(int dx, int dy, int dz) const { return Of::at(Shifted<Point>{point, point.place, {dx, dy, dz}}); }
+  auto operator()(Step dx = 0, Step dy = 0, Step dz = 0) const {
+    return Of::at(Shifted<Point>{point, point.place, {dx.steps, dy.steps, dz.steps}});
+  }
 };
 template <class Of, class Point> Formula<Of, Point> at_neighbours(const Point &point) {
   return {point};

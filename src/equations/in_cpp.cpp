@@ -61,7 +61,8 @@ double largest_whole(const NamesOf &names, const Node &node) {
 
 bool takes_step(const NamesOf &names, const Node &call, size_t argument) {
   const std::string &name = call.text;
-  if (names.is_grid_function(name)) return true;
+  if (names.is_grid_function(name) || name.find('<') != std::string::npos)
+    return true; // also of a formula's name in C++
   if (const auto *d = names.definition(name)) return argument < d->is_step.size() && d->is_step[argument];
   return !names.is_own(name) && name.compare(0, 5, "step_") == 0;
 }

@@ -1,7 +1,7 @@
 // Kinks and jumps of an exact solution: there a second derivative is infinite, and the source at the points of the
 // grid, which is right at each other point, belongs to another solution.
 
-#include "equations/coefficients.hpp"
+#include "equations/at_neighbours.hpp"
 #include "equations/equation.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ bool calls_one(const Node &node, std::initializer_list<const char *> names) {
 }
 bool is_piecewise(const Node &node) {
   return node.kind == Node::choice || node.kind == Node::comparison ||
-         calls_one(node, {"abs", "fabs", "min", "max", "floor"});
+         calls_one(node, {"abs", "fabs", "min", "max", "floor", "sign", "heaviside"});
 }
 bool is_second_derivative(const Node &node) {
   return calls_one(node, {"laplacian", "bilaplacian", "d", "dxx", "dyy", "dzz", "dxy"});

@@ -148,7 +148,12 @@ Dependence Rows::value_of(const Node &node, const Names &arguments_around) {
 bool is_linear(const EquationText &text, const std::vector<double> &parameters, const std::vector<bool> &known) {
   Rows       rows(text, parameters, known);
   Dependence all;
-  for (const auto &u : text.unknowns) all = larger(all, rows.read((text.has_rate ? u.rate : u.residual).tree));
+  for (const auto &u : text.unknowns) {
+    all = larger(all, rows.read((text.has_rate ? u.rate : u.residual).tree));
+    for (const auto &axis : u.ends)
+      for (const auto &end : axis)
+        if (end.of_state) all = larger(all, rows.read(end.value.tree));
+  }
   return all.kind != Dependence::nonlinear;
 }
 

@@ -2,6 +2,7 @@
 
 #include "equations/text.hpp"
 
+#include "equations/at_neighbours.hpp"
 #include "equations/in_cpp.hpp"
 
 #include <algorithm>
@@ -11,9 +12,9 @@
 
 namespace shellac {
 
-const std::vector<std::string> statement_words = {"parameter", "field",      "unknowns", "grid",    "domain",
-                                                  "stretch",   "periodic",   "residual", "rate",    "initial",
-                                                  "exact",     "eliminated", "identity", "neumann", "robin"};
+const std::vector<std::string> statement_words = {
+    "parameter", "field",   "unknowns", "grid",      "domain",     "stretch",  "periodic", "residual",
+    "rate",      "initial", "exact",    "dirichlet", "eliminated", "identity", "neumann",  "robin"};
 
 namespace {
 
@@ -23,8 +24,9 @@ bool has(const Names &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What an expression may use: a row everything, data no state, a constant only parameters.
-enum class Scope { row, data, constant };
+// What an expression may use: a row everything, data no state, an end's condition its unknown there, a constant only
+// parameters.
+enum class Scope { row, data, end, constant };
 
 const Names coordinates = {"x", "y", "z", "t"}, spacings = {"hx", "hy", "hz", "step_x", "step_y", "step_z"};
 const Names helpers = {"laplacian", "bilaplacian", "d",   "dx",       "dy",       "dz",      "dxx",
@@ -53,24 +55,28 @@ public:
     for (const auto &p : text_.parameters) known_.insert(p.name);
     known_.insert("pi");
     if (scalars_are_complex) known_.insert(of_complex.begin(), of_complex.end());
-    for (const char *const *f = expression_functions; *f; f++) known_.insert(*f);
+    for (const Function &f : expression_functions) known_.insert(f.name);
   }
 
   std::string check() {
     for (auto &d : text_.definitions) {
-      find_steps(&d);
+      find_dependence(&d);
       look(d.value, Scope::row, "", &d);
       declare(d.name, d.of_state);
     }
-    for (const auto &f : text_.fields) look(f.formula, Scope::data, "the formula of a field");
-    for (const auto &u : text_.unknowns) {
+    for (const auto &f : text_.fields) {
+      look(f.formula, Scope::data, "the formula of a field");
+      text_.fields_of_time = text_.fields_of_time || text_.is_of_time(f.formula);
+    }
+    for (auto &u : text_.unknowns) {
       look(u.residual, Scope::row);
       look(u.rate, Scope::row);
       look(u.initial, Scope::data, "an initial state");
       look(u.exact, Scope::data, "an exact solution");
-      for (const auto &axis : u.ends)
-        for (const auto &end : axis) {
-          look(end.value, Scope::data, "a boundary's datum");
+      for (auto &axis : u.ends)
+        for (auto &end : axis) {
+          look(end.value, Scope::end, "a boundary's datum");
+          if (end.value && error_.empty()) check_end(u, &end);
           look(end.alpha, Scope::constant, "the alpha of robin");
         }
     }
@@ -110,16 +116,58 @@ private:
            "parameter(" + name + "), field(" + name + ") or " + name + " = ...";
   }
 
-  // Which arguments of a definition are steps to neighbours, and whether its value is a whole number.
-  void find_steps(EquationText::Definition *d) {
+  // Whether a condition depends on its unknown at the end, and on nothing else of the grid and its state.
+  void check_end(const EquationText::Unknown &u, EquationText::End *end) {
+    const auto needed = names_needed(text_, end->value.tree);
+    const auto is_plain = [&](const std::string &name) { return !state_.count(name) || text_.definition(name); };
+    end->of_state = needed.count(u.name);
+    for (const std::string &name : needed)
+      if (name != u.name && !is_plain(name))
+        fail(end->value.line,
+             "a boundary's datum cannot have " + name +
+                 ", but only coordinates, the time, parameters and, of neumann and robin, the unknown itself" +
+                 (text_.unknowns.size() > 1 ? "; here it is for " + u.name + ", as in neumann(left, " + u.name + ")"
+                                            : ""));
+    if (end->of_state && end->form != EquationText::neumann && end->form != EquationText::robin)
+      fail(end->value.line, "the value of " + u.name + " on an end cannot depend on " + u.name +
+                                "; a flux can, as neumann(left) = -2*(" + u.name + " - 20)");
+    const auto look_for_steps = [&](const Node &tree) {
+      for_each_node(tree, [&](const Node &node) {
+        if (node.kind == Node::call && node.text == u.name)
+          fail(end->value.line, "a boundary's datum takes the value at the end: write " + u.name + " without steps");
+      });
+    };
+    look_for_steps(end->value.tree);
+    for (const auto &d : text_.definitions) {
+      if (!needed.count(d.name)) continue;
+      look_for_steps(d.value.tree);
+      for (size_t a = 0; a < d.arguments.size(); a++)
+        if (d.is_grid[a]) fail(end->value.line, "a boundary's datum cannot use " + d.name + ", which reads neighbours");
+    }
+  }
+
+  // What a definition depends on, which of its arguments are steps to neighbours, whether its value is a whole number.
+  void find_dependence(EquationText::Definition *d) {
     const NamesOf names{&text_, d};
+    const Node   &tree = d->value.tree;
+    for (const std::string &name : names_in(tree)) {
+      const auto *used = names.definition(name);
+      if (names.argument(name) >= 0) continue;
+      d->of_state = d->of_state || state_.count(name);
+      d->of_place = d->of_place || name == "x" || name == "y" || name == "z" || (used && used->of_place);
+    }
+    if (d->arguments.empty() && tree.kind == Node::name) {
+      const auto *other = names.definition(tree.text);
+      d->stands_for = other && !other->stands_for.empty() ? other->stands_for : tree.text;
+    }
     d->is_step.assign(d->arguments.size(), false);
-    for_each_node(d->value.tree, [&](const Node &call) {
+    for_each_node(tree, [&](const Node &call) {
       for (size_t a = 0; call.kind == Node::call && a < call.parts.size(); a++)
         if (takes_step(names, call, a))
           for (const std::string &name : names_in(call.parts[a]))
             if (names.argument(name) >= 0) d->is_step[(size_t)names.argument(name)] = true;
     });
+    find_grid_arguments(text_, d);
     if (d->arguments.empty()) d->largest_whole = largest_whole(names, d->value.tree);
   }
 
@@ -140,7 +188,8 @@ private:
       return !called || given != d->arguments.size()
                  ? takes(d->arguments.size()) + ", by its definition in line " + std::to_string(d->line)
                  : "";
-    if (names.is_own(name) || has(coordinates, name) || name == "pi" || name == "I" || name[0] == 'h')
+    if (names.is_own(name) || has(coordinates, name) || name == "pi" || name == "I" ||
+        (has(spacings, name) && name[0] == 'h'))
       return called ? written + ": " + name + " is no function; a product is written " + name + "*(...)" +
                           (d ? ", and a definition for neighbours " + name + "(i, j) = ..." : "")
                     : "";
@@ -148,19 +197,8 @@ private:
       return !called || given > 1
                  ? "the distance to the next point is " + name + "(0), that to the previous one " + name + "(-1)"
                  : "";
-    const bool   helps = has(helpers, name);
-    const size_t n =
-        helps ? (name == "d" || name.compare(0, 7, "upwind_") == 0 ? 2 : 1) : (size_t)arguments_of_function(name);
-    if (!called || given != n) return takes(n);
-    const auto is_grid = [&](const Node &argument) {
-      return argument.kind == Node::name && names.is_grid_function(argument.text);
-    };
-    if (helps && !is_grid(node.parts[n - 1]))
-      return written +
-             ": laplacian, dx and the like take an unknown or a field itself: write 2*laplacian(u), not "
-             "laplacian(2*u). Another formula is given by a definition with steps, as m(i, j) = u(i, j)*u(i, j), and "
-             "differences of it, as (m(1, 0) - m(-1, 0))/(2*hx); or as an unknown";
-    return "";
+    const size_t of_helper = arguments_of_helper(name), n = of_helper ? of_helper : find_function(name)->arguments();
+    return !called || given != n ? takes(n) : "";
   }
 
   void look(const Expression &e, Scope scope, const std::string &what = "",
@@ -180,7 +218,7 @@ private:
 
   // A definition that nothing uses may be a statement that is misspelt.
   void look_for_unused() {
-    std::set<std::string> used;
+    std::set<std::string> used = text_.used;
     const auto            use = [&](const Expression &e, const std::string &of = "") {
       for (const std::string &name : names_in(e.tree))
         if (name != of) used.insert(name);
@@ -209,8 +247,11 @@ private:
 
 std::string suggestion_of_statement(const std::string &word) {
   const std::string name = lower_case(word);
-  if (name == "dirichlet") return ": did you mean eliminated or identity?";
   return name.size() > 1 ? suggestion(name, statement_words) : "";
+}
+
+bool EquationText::is_of_time(const Expression &e) const {
+  return names_needed(*this, e.tree).count("t");
 }
 
 std::string check_names(EquationText *text) {

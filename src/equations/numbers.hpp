@@ -109,6 +109,20 @@ template <class A, class R = typename Arithmetic<A>::type> inline R tanh(A a) {
 #endif
 SHELLAC_REAL_FUNCTION(floor, SHELLAC_MATH)
 SHELLAC_REAL_FUNCTION(fabs, SHELLAC_MATH)
+SHELLAC_REAL_FUNCTION(erf, SHELLAC_MATH)
+// What is not a number stays so.
+template <class A, class R = typename Arithmetic<A>::type> inline R sign(A a) {
+  return a > 0 ? R(1) : a < 0 ? R(-1) : R(a);
+}
+template <class A, class R = typename Arithmetic<A>::type> inline R heaviside(A a) {
+  return a > 0 ? R(1) : a < 0 ? R(0) : R(a) + R(0.5);
+}
+template <class A, class B, class R = Wider<A, B>> inline R atan2(A y, B x) {
+#if !defined(__CUDACC_RTC__)
+  if constexpr (sizeof(R) > sizeof(double)) return SHELLAC_MATH(atan2l)(R(y), R(x));
+#endif
+  return (R)SHELLAC_MATH(atan2)((double)y, (double)x);
+}
 template <class A, class R = typename Arithmetic<A>::type> inline R abs(A a) {
   return fabs(a);
 }
@@ -397,6 +411,13 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
   friend Number asin(const Number &a) { return chain(asin(a.v), 1 / sqrt(1 - a.v * a.v), a); }
   friend Number acos(const Number &a) { return chain(acos(a.v), -1 / sqrt(1 - a.v * a.v), a); }
   friend Number atan(const Number &a) { return chain(atan(a.v), 1 / (1 + a.v * a.v), a); }
+  friend Number atan2(const Number &y, const Number &x) {
+    const S over = inverse(x.v * x.v + y.v * y.v);
+    return chain(atan2(y.v, x.v), x.v * over, y, -y.v * over, x);
+  }
+  friend Number erf(const Number &a) { return chain(erf(a.v), S(1.1283791670955126) * exp(-a.v * a.v), a); }
+  friend Number sign(const Number &a) { return chain(sign(a.v), S(0), a); }
+  friend Number heaviside(const Number &a) { return chain(heaviside(a.v), S(0), a); }
   friend Number sinh(const Number &a) { return chain(sinh(a.v), cosh(a.v), a); }
   friend Number cosh(const Number &a) { return chain(cosh(a.v), sinh(a.v), a); }
   friend Number tanh(const Number &a) {

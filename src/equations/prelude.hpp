@@ -130,132 +130,6 @@ struct FromArrays {
   Scalar field(int f, int dx, int dy, int dz) const { return place.fields[f][index(dx, dy, dz)]; }
 };
 
-// The value of a neighbour that may be beyond an end: given plus factor times the value at a place in the arrays.
-struct Neighbour {
-  Scalar given;
-  Real   factor;
-  Index  at;
-  int    arm;
-  bool   own; // it is the point itself
-};
-
-// The same where neighbours may be beyond an end of the domain. Their rules are compiled once, not for each neighbour
-// that the text reads.
-class NearEnds {
-public:
-  static constexpr bool at_ends = true, finds_neighbours = true;
-
-  NearEnds(const Place &place, Index i, Index j, Index k) : place_(place), p_{i, j, k} {}
-
-  SHELLAC_OUT_OF_LINE Neighbour neighbour(int c, int dx, int dy, int dz) const {
-    return is_within(dx, dy, dz) ? within(arrays(), c, dx, dy, dz) : beyond(arrays(), c, dx, dy, dz);
-  }
-  // The place of a field's value: beyond an end that at the end.
-  SHELLAC_OUT_OF_LINE Index field_at(int dx, int dy, int dz) const {
-    return arrays().index(inside(0, dx), inside(1, dy), inside(2, dz));
-  }
-
-  Scalar unknown(int c, const Neighbour &n) const {
-    return n.factor == 0 ? n.given : n.given + n.factor * place_.u[n.at * unknowns + c]; // its place may hold infinity
-  }
-  Scalar direction(int c, const Neighbour &n) const { return place_.direction[n.at * unknowns + c]; }
-  // The same, step by step.
-  Scalar unknown(int c, int dx, int dy, int dz) const { return unknown(c, neighbour(c, dx, dy, dz)); }
-  Scalar direction(int c, int dx, int dy, int dz) const { return direction(c, neighbour(c, dx, dy, dz)); }
-  Scalar field(int f, int dx, int dy, int dz) const { return place_.fields[f][field_at(dx, dy, dz)]; }
-
-  bool leaves(int axis, int d) const { return !place_.periodic[axis] && !is_within_axis(axis, d); }
-  // Steps along an axis to where a field is read: beyond an end to the last point.
-  int inside(int axis, int d) const {
-    const Index index = p_[axis];
-    if (place_.periodic[axis]) return axis < dim ? around(place_, axis, index, d) : d;
-    return (int)((index + d < 0 ? 0 : index + d >= place_.N[axis] ? place_.N[axis] - 1 : index + d) - index);
-  }
-
-  // The rule of a step along an axis that leaves the domain.
-  const Fold &fold(int c, int axis, int d) const {
-    const int   side = d < 0 ? 0 : 1;
-    const Index q = p_[axis] + d, steps = width == 1 ? 1 : side ? q - place_.N[axis] + 1 : -q;
-    return place_.folds[((c * axes + axis) * sides + side) * width + steps - 1];
-  }
-  // What the rules of the axes along which an arm leaves the domain give, with their data. A rule leads to a point
-  // inside, where the next axis takes its datum. Rules that lead to no point come last, so that no datum is taken
-  // beyond its side for them.
-  SHELLAC_OUT_OF_LINE Scalar datum(int c, int dx, int dy, int dz) const {
-    const int d[axes] = {dx, dy, dz};
-    Real      x[axes], factor = 1;
-    Scalar    sum = 0;
-    for (int a = 0; a < axes; a++) x[a] = coordinate<Real>(place_, a, in_period(a, p_[a] + d[a]));
-    for (int n = 0; n < 2 * dim && factor != 0; n++) {
-      const int a = n < dim ? n : n - dim;
-      if (!leaves(a, d[a])) continue;
-      const int   side = d[a] < 0 ? 0 : 1;
-      const Fold &rule = fold(c, a, d[a]);
-      if ((rule.factor == 0) != (n >= dim)) continue;
-      x[a] = place_.end[a][side];
-      sum += factor * rule.given * boundary_datum<Real>(place_, c, a, side, x[0], x[1], x[2], place_.time);
-      factor *= rule.factor;
-      x[a] = coordinate<Real>(place_, a, rule.inside);
-    }
-    return sum;
-  }
-
-protected:
-  const Place &place_;
-
-  FromArrays arrays() const { return {place_, place_read(place_, p_[0], p_[1], p_[2])}; }
-  bool       is_within(int dx, int dy, int dz) const { // the domain
-    return is_within_axis(0, dx) && is_within_axis(1, dy) && is_within_axis(2, dz);
-  }
-  Neighbour within(const FromArrays &from, int c, int dx, int dy, int dz) const {
-    const int arm = arm_of(dx, dy, dz);
-    return imposed({Real(0), 1, from.index(dx, dy, dz), arm, arm == own_arm}, c, dx, dy, dz);
-  }
-  Neighbour beyond(const FromArrays &from, int c, int dx, int dy, int dz) const {
-    int  in_arrays[axes] = {dx, dy, dz}, arm[axes] = {dx, dy, dz};
-    Real factor = 1;
-    for (int a = 0; a < dim && factor != 0; a++) {
-      if (place_.periodic[a]) in_arrays[a] = around(place_, a, p_[a], arm[a]);
-      if (!leaves(a, arm[a])) continue;
-      const Fold &rule = fold(c, a, arm[a]);
-      factor *= rule.factor;
-      in_arrays[a] = arm[a] = (int)(rule.inside - p_[a]);
-    }
-    const bool read = factor != 0; // else the step may lead nowhere
-    bool       own = true;
-    for (int a = 0; a < dim; a++) own = own && leads_back(a, arm[a]);
-    return imposed({has_data ? datum(c, dx, dy, dz) : Scalar(0), factor,
-                    from.index(read ? in_arrays[0] : 0, read ? in_arrays[1] : 0, read ? in_arrays[2] : 0),
-                    arm_of(arm[0], arm[1], arm[2]), own},
-                   c, arm[0], arm[1], arm[2]);
-  }
-
-private:
-  // In a rate's equation, the datum of an unknown that is given so many steps away takes the place of its value, at
-  // every stage of every type of TS.
-  Neighbour imposed(Neighbour n, int c, int dx, int dy, int dz) const {
-    if constexpr (imposes) {
-      const Index i = in_period(0, p_[0] + dx), j = in_period(1, p_[1] + dy), k = in_period(2, p_[2] + dz);
-      int         axis, side;
-      if (n.factor != 0 && is_given(place_, c, i, j, k, &axis, &side)) {
-        n.given += n.factor * given_at<Real>(place_, c, axis, side, i, j, k, place_.time);
-        n.factor = 0;
-      }
-    }
-    return n;
-  }
-  bool  is_within_axis(int axis, int d) const { return d == 0 || (p_[axis] + d >= 0 && p_[axis] + d < place_.N[axis]); }
-  Index in_period(int axis, Index index) const { // of data that are formulas, and repeat nothing themselves
-    const Index N = place_.N[axis];
-    return axis >= dim || !place_.periodic[axis] || (index >= 0 && index < N) ? index : (index % N + N) % N;
-  }
-  bool leads_back(int axis, int d) const {
-    return d == 0 || (place_.periodic[axis] && place_.N[axis] <= width && d % (int)place_.N[axis] == 0);
-  }
-
-  Index p_[axes];
-};
-
 // A point of the grid, with its neighbours.
 template <class SeedType, class From> struct GridPoint {
   using Real = equation::Real;
@@ -301,7 +175,7 @@ template <class SeedType, class From> struct GridPoint {
   template <int c> Number unknown(int dx, int dy, int dz) const {
     if (!check(c, dx, dy, dz)) return Number();
     if constexpr (From::finds_neighbours) {
-      const Neighbour &n = from.neighbour(c, dx, dy, dz);
+      const auto &n = from.neighbour(c, dx, dy, dz);
       return seeded(from.unknown(c, n), n.factor, along(c, n), c, n.arm, n.own);
     } else
       return seeded(from.unknown(c, dx, dy, dz), 1, along(c, dx, dy, dz), c, arm_of(dx, dy, dz),
@@ -317,7 +191,7 @@ template <class SeedType, class From> struct GridPoint {
   }
   // A value with the derivative `factor` in the direction of the unknown c at an arm's end; along: what that has along
   // a vector.
-  Number seeded(Number value, Real factor, Scalar along, int c, int arm, bool own) const {
+  template <class F> Number seeded(Number value, F factor, Scalar along, int c, int arm, bool own) const {
     if constexpr (SeedType::along_vector) {
       value.depends = 1;
       value.d[0] = factor == 0 ? 0 : factor * along;
@@ -327,7 +201,7 @@ template <class SeedType, class From> struct GridPoint {
   }
 
 private:
-  template <int... n> void seed_from(Indices<n...>, Number *value, Real factor, int c, int arm, bool own) const {
+  template <int... n, class F> void seed_from(Indices<n...>, Number *value, F factor, int c, int arm, bool own) const {
     value->depends = ((seed.template matches<n>(c, arm, own) ? 1u << n : 0u) | ...);
     ((value->d[n] = factor), ...);
   }

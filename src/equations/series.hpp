@@ -104,6 +104,17 @@ template <int terms> struct Series {
   friend Series atan(const Series &a) {
     return integrated(a, equation::atan(a.at(0)), [&](const Series &) { return inverse(1 + a * a); });
   }
+  friend Series atan2(const Series &y, const Series &x) { // the angle of its limit, and the derivative of an arctangent
+    const bool wide = equation::fabs(x.at(0)) >= equation::fabs(y.at(0));
+    Series     angle = wide ? atan(y * inverse(x)) : -atan(x * inverse(y));
+    angle.c[0] = equation::atan2(y.at(0), x.at(0));
+    return angle;
+  }
+  friend Series erf(const Series &a) {
+    return integrated(a, equation::erf(a.at(0)), [&](const Series &) { return 1.1283791670955126 * exp(-(a * a)); });
+  }
+  friend Series sign(const Series &a) { return Series(equation::sign(a.first())); }
+  friend Series heaviside(const Series &a) { return Series(equation::heaviside(a.first())); }
   friend Series floor(const Series &a) { return Series(equation::floor(a.at(0))); }
   friend Series fabs(const Series &a) { return a.first() < 0 ? -a : a; }
   friend Series abs(const Series &a) { return fabs(a); }

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 
-#include "equations/coefficients.hpp"
+#include "equations/at_neighbours.hpp"
 #include "equations/in_cpp.hpp"
 #include "equations/interface.hpp"
 
@@ -23,6 +24,9 @@ static const char series_text[] =
     ;
 static const char prelude_text[] =
 #include "equation_prelude.inc"
+    ;
+static const char near_ends_text[] =
+#include "equation_near_ends.inc"
     ;
 static const char helpers_text[] =
 #include "equation_helpers.inc"
@@ -47,49 +51,27 @@ bool has(const Names &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Whether a compiler can know all steps to neighbours that the rows take.
-class Steps {
-public:
-  explicit Steps(const EquationText &text) {
-    for (const auto &unknown : text.unknowns) functions_.insert(unknown.name);
-    for (const auto &field : text.fields) functions_.insert(field.name);
-    for (const auto &d : text.definitions) {
-      known_ = known_ && calls_are_whole(d.value.tree, d.arguments, true); // an argument may be a step, or an unknown
-      if (!d.arguments.empty()) {
-        if (!calls_are_whole(d.value.tree, d.arguments, false)) functions_.insert(d.name);
-      } else if (is_whole(d.value.tree))
-        whole_.insert(d.name);
-    }
-    for (const auto &unknown : text.unknowns)
-      known_ = known_ && calls_are_whole(text.has_rate ? unknown.rate.tree : unknown.residual.tree);
-  }
-  bool known() const { return known_; }
-
-private:
-  // Whether it is made of whole numbers, and of names that stand for such, and of these.
-  bool is_whole(const Node &node, const Names &these = {}) const {
-    if (node.kind == Node::number) return node.text.find_first_not_of("0123456789") == std::string::npos;
-    if (node.kind == Node::name) return whole_.count(node.text) || has(these, node.text);
-    const bool operates = node.kind == Node::sum || node.kind == Node::sign || node.kind == Node::product;
-    return operates &&
-           std::all_of(node.parts.begin(), node.parts.end(), [&](const Node &p) { return is_whole(p, these); });
-  }
-  // Whether all arguments of calls of functions of steps are; arguments: of the definition, which may be functions.
-  bool calls_are_whole(const Node &tree, const Names &arguments = {}, bool arguments_are_whole = false) const {
-    bool are = true;
-    for_each_node(tree, [&](const Node &call) {
-      if (call.kind != Node::call || !(functions_.count(call.text) || has(arguments, call.text))) return;
-      for (const Node &part : call.parts) are = are && is_whole(part, arguments_are_whole ? arguments : Names());
-    });
-    return are;
-  }
-
-  std::set<std::string> functions_, whole_; // of steps; names that are whole numbers
-  bool                  known_ = true;
-};
-
+// Whether a compiler can know all steps to neighbours that the rows take: no choice decides one.
 bool steps_are_known(const EquationText &text) {
-  return Steps(text).known();
+  std::set<std::string> choosing; // definitions that may
+  bool                  known = true;
+  const auto            chooses = [&](const Node &tree) {
+    bool does = false;
+    for_each_node(tree, [&](const Node &n) { does = does || n.kind == Node::choice || choosing.count(n.text); });
+    return does;
+  };
+  const auto look = [&](const NamesOf &names, const Node &tree) {
+    for_each_node(tree, [&](const Node &call) {
+      for (size_t a = 0; call.kind == Node::call && a < call.parts.size(); a++)
+        if (takes_step(names, call, a) && chooses(call.parts[a])) known = false;
+    });
+  };
+  for (const auto &d : text.definitions) {
+    look({&text, &d}, d.value.tree);
+    if (chooses(d.value.tree)) choosing.insert(d.name);
+  }
+  for (const auto &u : text.unknowns) look({&text}, text.has_rate ? u.rate.tree : u.residual.tree);
+  return known;
 }
 
 class Writer {
@@ -101,20 +83,21 @@ public:
   std::string write() {
     out_ = scalars_are_complex ? "#define PETSC_USE_COMPLEX 1\n" : "";
     out_ += "namespace shellac {\nnamespace equation {\n";
-    out_ += "constexpr int dim = " + std::to_string(shape_.dim) +
-            ", unknowns = " + std::to_string(text_.unknowns.size()) + ", width = " + std::to_string(shape_.width) +
-            ", parameter_count = " + std::to_string(text_.parameters.size()) +
-            ", field_count = " + std::to_string(text_.fields.size()) +
-            ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
-            ", stretched = " + (shape_.stretched ? "true" : "false") +
-            ", has_exact = " + (text_.has_exact ? "true" : "false") +
-            ", has_data = " + (has_data() ? "true" : "false") + ", imposes = " + (imposes() ? "true" : "false") +
-            ", steps_are_known = " + (steps_are_known(text_) ? "true" : "false") + ";\n" +
-            (kernel_.empty() ? ""
-                             : "constexpr int points_at_once = " + std::to_string(shape_.at_once) +
-                                   ", columns = " + std::to_string(shape_.columns) +
-                                   ";\nconstexpr bool whole_rows = " + (shape_.whole_rows ? "true" : "false") + ";\n") +
-            "} // namespace equation\n} // namespace shellac\n";
+    out_ +=
+        "constexpr int dim = " + std::to_string(shape_.dim) + ", unknowns = " + std::to_string(text_.unknowns.size()) +
+        ", width = " + std::to_string(shape_.width) + ", parameter_count = " + std::to_string(text_.parameters.size()) +
+        ", field_count = " + std::to_string(text_.fields.size()) +
+        ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
+        ", stretched = " + (shape_.stretched ? "true" : "false") +
+        ", has_exact = " + (text_.has_exact ? "true" : "false") + ", has_data = " + (has_data() ? "true" : "false") +
+        ", ends_of_state = " + (has_ends_of_state() ? "true" : "false") +
+        ", imposes = " + (imposes() ? "true" : "false") +
+        ", steps_are_known = " + (steps_are_known(text_) ? "true" : "false") + ";\n" +
+        (kernel_.empty() ? ""
+                         : "constexpr int points_at_once = " + std::to_string(shape_.at_once) +
+                               ", columns = " + std::to_string(shape_.columns) +
+                               ";\nconstexpr bool whole_rows = " + (shape_.whole_rows ? "true" : "false") + ";\n") +
+        "} // namespace equation\n} // namespace shellac\n";
     const auto part = [&](const char *name, const char *text) {
       out_ += "#line 1 \"" + std::string(name) + "\"\n" + text;
     };
@@ -122,6 +105,7 @@ public:
     part("numbers.hpp", numbers_text);
     part("series.hpp", series_text);
     part("prelude.hpp", prelude_text);
+    part("near_ends.hpp", near_ends_text);
     part("helpers.hpp", helpers_text);
     if (kernel_.empty())
       part("on_host.hpp", on_host_text);
@@ -129,8 +113,7 @@ public:
       part("on_gpu.hpp", on_gpu_text);
     out_ += "#line 1 \"generated\"\nnamespace shellac {\nnamespace equation {\n";
     coordinates("ExactRow", &EquationText::Unknown::exact);
-    coefficients();
-    row();
+    row_and_formulas();
     boundary();
     if (!kernel_.empty())
       kernel();
@@ -152,31 +135,36 @@ private:
     const bool whole = within && within->largest_whole >= 0;
     return "(" + at(e.line) + in_cpp({&text_, within}, e.tree, whole) + at(last) + ")\n#line 1 \"generated\"\n";
   }
-  // The same of a row or a definition of the state, where coefficients that are formulas are functions of the point.
-  std::string row_expression(const Expression &e, const EquationText::Definition *within = nullptr) const {
+  // The same of a row or a definition of the state, where formulas that are read at neighbours are functions of the point.
+  std::string row_expression(const Expression &e, const EquationText::Definition *within = nullptr) {
     Expression in = e;
-    in.tree = with_coefficients(text_, e, within, e.tree);
+    in.tree = with_formulas(text_, e.tree, within, [&](const Node &formula) {
+      const std::string key = in_cpp({&text_, within}, formula);
+      const auto        found = formulas_.emplace(key, formulas_.size());
+      if (found.second) formulas_in_order_.push_back({e.text, e.line, e.column, formula});
+      return "equation::at_neighbours<equation::Formula_" + std::to_string(found.first->second) + ">(point_)";
+    });
     return expression(in, within);
   }
-  // A structure for each of them.
-  void coefficients() {
-    std::vector<CoefficientFormula> formulas;
-    const auto                      add = [&](const Expression &e, const EquationText::Definition *within = nullptr) {
-      for (const auto &found : coefficient_formulas(text_, e, within)) {
-        formulas.push_back(found);
-        line("struct " + found.name + ";");
-      }
-    };
-    for (const auto &d : text_.definitions) add(d.value, &d);
-    for (const auto &u : text_.unknowns) add(text_.has_rate ? u.rate : u.residual);
-    for (size_t n = 0; n < formulas.size(); n++) {
-      const CoefficientFormula formula = formulas[n];
-      add(formula.formula); // those within it
-      line("struct " + formula.name + " {\ntemplate <class Point_> static auto at(const Point_ &point_) {");
-      const std::set<std::string> needed = names_needed(text_, formula.formula.tree);
+  // The row, and before it a structure for each of these formulas, and of those in them.
+  void row_and_formulas() {
+    const std::string before = out_;
+    out_.clear();
+    row();
+    const std::string row = out_;
+    out_.clear();
+    std::string declarations;
+    for (size_t n = 0; n < formulas_in_order_.size(); n++) {
+      const Expression  formula = formulas_in_order_[n];
+      const std::string name = "struct Formula_" + std::to_string(n);
+      declarations += name + ";\n";
+      line(name + " {\ntemplate <class Point_> static auto at(const Point_ &point_) {");
+      const std::string           value = row_expression(formula);
+      const std::set<std::string> needed = names_needed(text_, formula.tree);
       names_of_point(&needed);
-      line("return equation::number_of(" + row_expression(formula.formula) + ");\n}\n};");
+      line("return equation::number_of(" + value + ");\n}\n};");
     }
+    out_ = before + declarations + out_ + row;
   }
 
   // Whether a rate has unknowns that are given on ends.
@@ -186,6 +174,13 @@ private:
       for (int a = 0; a < shape_.dim; a++)
         for (int side = 0; side < 2; side++) some = some || unknown.ends[a][side].form == EquationText::identity;
     return some && text_.has_rate;
+  }
+  bool has_ends_of_state() const {
+    bool has = false;
+    for (const auto &unknown : text_.unknowns)
+      for (int a = 0; a < shape_.dim; a++)
+        for (const auto &end : unknown.ends[a]) has = has || end.of_state;
+    return has;
   }
   // Whether an end's rule has a value, or the exact solution's.
   bool has_data() const {
@@ -204,10 +199,10 @@ private:
     if (scalars_are_complex) names += "const ScalarOf<R_> I(0, 1); ";
     return names + "const R_ pi = R_(3.14159265358979323846264338327950288L); ";
   }
-  std::string definitions(bool of_state, const std::set<std::string> *only = nullptr) const {
+  std::string definitions(bool of_state, const std::set<std::string> *only = nullptr) {
     std::string text;
     for (const auto &d : text_.definitions) {
-      if ((d.of_state && !of_state) || (only && !only->count(d.name))) continue;
+      if ((d.of_state && !of_state) || d.expands || (only && !only->count(d.name))) continue;
       const std::string value = of_state ? row_expression(d.value, &d) : expression(d.value, &d);
       text += "const auto " + name_in_cpp(d.name) + " = ";
       if (d.arguments.empty()) {
@@ -285,7 +280,7 @@ private:
         for (int side = 0; side < 2; side++) {
           const EquationText::End &end = text_.unknowns[c].ends[a][side];
           const bool               normal = end.form == EquationText::neumann || end.form == EquationText::robin;
-          if (text_.periodic[a] || (!end.value && !text_.has_exact)) continue;
+          if (text_.periodic[a] || end.of_state || (!end.value && !text_.has_exact)) continue;
           line("case " + std::to_string((c * 3 + a) * 2 + side) + ": return ");
           if (end.value)
             line("ScalarOf<R_>(" + expression(end.value) + ");");
@@ -294,6 +289,27 @@ private:
                  (normal ? "true" : "false") + ", R_(" + (end.alpha ? expression(end.alpha) : "0") + "), x, y, z, t);");
         }
     line("}\nreturn 0;\n}");
+    ends_of_state();
+  }
+  void ends_of_state() {
+    std::string cases, data;
+    for (size_t c = 0; c < text_.unknowns.size(); c++)
+      for (int a = 0; a < shape_.dim; a++)
+        for (int side = 0; side < 2; side++) {
+          const EquationText::End    &end = text_.unknowns[c].ends[a][side];
+          const std::string           number = "case " + std::to_string((c * 3 + a) * 2 + side) + ": ";
+          const std::set<std::string> needed = names_needed(text_, end.value.tree);
+          if (!end.of_state) continue;
+          cases += number;
+          data += number + "{\nconst auto &" + name_in_cpp(text_.unknowns[c].name) + " = u_;\n" +
+                  definitions(true, &needed) + "return " + expression(end.value) + ";\n}\n";
+        }
+    const std::string which = "switch ((c_ * equation::axes + axis_) * equation::sides + side_) {\n";
+    line("inline bool is_of_state(int c_, int axis_, int side_) {\n" + which + cases +
+         (cases.empty() ? "" : "return true;\n") + "}\nreturn false;\n}");
+    line("template <class N_> SHELLAC_OUT_OF_LINE N_ datum_of_state(const Place &place_, int c_, int axis_, int side_, "
+         "Real x, Real y, Real z, Real t, const N_ &u_) {\nusing R_ = Real; " +
+         parameters("place_") + "\n" + which + data + "}\nreturn u_;\n}");
   }
 
   void robin() {
@@ -363,6 +379,8 @@ private:
   bool                 action_; // on the host: the Jacobian's
   std::string          kernel_;
   std::string          out_;
+  std::map<std::string, size_t> formulas_; // that are read at neighbours: their numbers, by what they are in C++
+  std::vector<Expression>       formulas_in_order_;
 };
 
 } // namespace
@@ -377,6 +395,8 @@ bool may_leave_stencil(const EquationText &text, int width, bool box) {
       chooses = chooses || node.kind == Node::choice || node.kind == Node::all || node.kind == Node::any;
       if (node.kind != Node::call) return;
       int        steps[3], along = 0, farthest = 0;
+      const size_t of_helper = arguments_of_helper(node.text); // a formula of it may read neighbours itself
+      leaves = leaves || (of_helper && of_helper == node.parts.size() && node.parts.back().kind != Node::name);
       const bool is_wide = node.text == "bilaplacian", is_step = node.text.compare(0, 5, "step_") == 0;
       if (is_wide || node.text == "dxy") leaves = leaves || !box || (is_wide && width < 2);
       if (!is_step && !has(read, node.text) && !has(also, node.text)) return;

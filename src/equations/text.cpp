@@ -28,15 +28,6 @@ void EquationText::define(const Definition &definition) {
   definitions.push_back(definition);
 }
 
-bool EquationText::is_of_time(const Expression &e) const {
-  bool is = false;
-  for (const std::string &name : names_in(e.tree)) {
-    const Definition *d = definition(name);
-    is = is || name == "t" || (d && d->of_time);
-  }
-  return is;
-}
-
 namespace {
 
 struct Statement {
@@ -191,8 +182,7 @@ private:
         "dz",        "dxx",         "dyy",      "dzz",      "dxy"};
     for (const char *other : names)
       if (name == other) return true;
-    for (const char *const *other = expression_functions; *other; other++)
-      if (name == *other) return true;
+    if (find_function(name)) return true;
     for (const char *form : form_names_of_equations)
       if (name == form) return true;
     return false;
@@ -221,9 +211,27 @@ private:
     }
     return true;
   }
+  double constant_of(const std::string &name) const {
+    const auto *d = to_.definition(name);
+    return d ? d->constant : NAN;
+  }
+  // A number, or a formula of numbers and definitions of such.
   bool number(const Statement &s, const std::string &text, double *value) {
-    if (read_signed_decimal(text == "pi" ? "3.14159265358979323846" : text, value)) return true;
-    fail(s.line, "'" + text + "' is no number; give one as 0.25 or 1e-3");
+    const size_t at = text.empty() ? 0 : to_.lines[(size_t)s.line - 1].find(text);
+    Expression   e{text, s.line, at == std::string::npos ? 0 : (int)at, {}};
+    std::string  other;
+    if (!parse(&e)) return false;
+    const LookUp lookup = [&](const std::string &name, double *constant) {
+      *constant = constant_of(name);
+      return std::isnan(*constant) ? (other = name, false) : (to_.used.insert(name), true);
+    };
+    if (constant_value(e.tree, lookup, value) && std::isfinite(*value)) return true;
+    const bool is_parameter =
+        std::any_of(to_.parameters.begin(), to_.parameters.end(), [&](const auto &p) { return p.name == other; });
+    fail(s.line, "'" + text + "' is no number; give one as 0.25, 1e-3 or 2*pi" +
+                     (!is_parameter ? ""
+                                    : ". The parameter " + other + " may change; a definition follows it, as " +
+                                          (s.head == "parameter" ? s.arguments[0] : "a") + " = 2*" + other));
     return false;
   }
   void need_unknowns() { // those of a text that names none
@@ -254,6 +262,7 @@ private:
     if (s.head == "exact") return function(s, &EquationText::Unknown::exact, &to_.has_exact);
     for (int form = 0; form < 4; form++)
       if (s.head == form_names_of_equations[form]) return end(s, (EquationText::Form)form);
+    if (s.head == "dirichlet") return end(s, EquationText::eliminated);
     definition(s);
   }
 
@@ -416,7 +425,7 @@ private:
         })) {
       const std::string near = suggestion_of_statement(s.head);
       return fail(s.line, "'" + s.head + "' is no condition" + (near.empty() ? "; conditions" : near + " Conditions") +
-                              " on sides are eliminated, identity, neumann and robin");
+                              " on sides are dirichlet, eliminated, identity, neumann and robin");
     }
     if (!s.has_value) {
       std::string words;
@@ -433,30 +442,16 @@ private:
       if (std::count(s.arguments.begin(), s.arguments.end(), argument) > 1)
         return fail(s.line, "two arguments have the name " + argument);
     }
-    for (const std::string &name : used) {
-      const auto *d = to_.definition(name);
-      definition.of_state = definition.of_state || (d && d->of_state);
-      definition.of_place = definition.of_place || (d && d->of_place);
-      for (const auto &u : to_.unknowns) definition.of_state = definition.of_state || u.name == name;
-      for (const auto &f : to_.fields) definition.of_state = definition.of_state || f.name == name;
-      for (const char *h : {"hx", "hy", "hz", "step_x", "step_y", "step_z"})
-        definition.of_state = definition.of_state || name == h;
-      const bool is_argument = std::count(s.arguments.begin(), s.arguments.end(), name) > 0;
-      for (const char *x : {"x", "y", "z"})
-        definition.of_place = definition.of_place || (!is_argument && name == x);
-    }
-    definition.of_time = to_.is_of_time(s.value);
-    if (s.arguments.empty() && s.value.tree.kind == Node::name) {
-      const auto *d = to_.definition(s.value.tree.text);
-      definition.stands_for = d && !d->stands_for.empty() ? d->stands_for : s.value.tree.text;
-    }
+    const LookUp lookup = [&](const std::string &name, double *constant) {
+      return !std::isnan(*constant = constant_of(name));
+    };
+    if (!s.arguments.empty() || !constant_value(s.value.tree, lookup, &definition.constant)) definition.constant = NAN;
     to_.define(definition);
   }
 
   // What holds for the text as a whole.
   void finish() {
     need_unknowns();
-    for (const auto &f : to_.fields) to_.fields_of_time = to_.fields_of_time || to_.is_of_time(f.formula);
     error_ = check_names(&to_);
     if (!error_.empty()) return;
     if (!to_.has_residual && !to_.has_rate) {

@@ -1,6 +1,8 @@
 #pragma once
 // The text of an equation, read into its statements.
 
+#include <cmath>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,9 +40,10 @@ struct EquationText {
     int                      line = 0;
     bool                     of_state = false; // depends on unknowns or fields
     bool                     of_place = false; // on coordinates
-    bool                     of_time = false;
     std::string              stands_for; // another name, if it is no more than that: the first one in a chain of such
-    std::vector<bool>        is_step;          // [arguments]: it is a step to a neighbour, or a part of one
+    std::vector<bool> is_step, is_grid;  // [arguments]: it is a step to a neighbour, or a part of one; is read there
+    bool              expands = false;   // its calls are replaced by what it stands for
+    double            constant = NAN;    // its value, if that is made of numbers alone
     double largest_whole = -1; // its value is a whole number of at most this size; negative: another one
   };
   enum Form { eliminated, identity, neumann, robin };
@@ -48,6 +51,7 @@ struct EquationText {
     Form       form = eliminated;
     Expression alpha, value;
     int        line = 0;        // 0: nothing is stated
+    bool       of_state = false; // the value depends on the unknown at the end
     bool       by_name = false; // of the side; else by `sides`, which is for the others
   };
   struct AxisUse { // a word that needs an axis of the grid: dz, front
@@ -66,6 +70,7 @@ struct EquationText {
   std::vector<Parameter>   parameters;
   std::vector<Field>       fields;
   std::vector<Definition>  definitions; // add by define()
+  std::set<std::string>    used;        // definitions that statements without an expression use
   std::vector<Unknown>     unknowns; // one named u, where the text names none
   std::vector<AxisUse>     axis_uses;
   int                      dim = 0, width = 0;             // of the grid; 0: any

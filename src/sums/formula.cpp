@@ -179,18 +179,18 @@ PetscErrorCode KernelFormula::Create(MPI_Comm comm, const std::string &text, std
   const Mistake mistake = parse_expression(text, &tree);
   PetscCheck(mistake.message.empty(), comm, PETSC_ERR_USER, "the formula, at its letter %d: %s\n  %s",
              (int)mistake.at + 1, mistake.message.c_str(), text.c_str());
-  for (const char *const *f = expression_functions; *f; f++) functions.push_back(*f);
+  for (const Function &f : expression_functions) functions.push_back(f.name);
   known.insert(known.end(), functions.begin(), functions.end());
   for_each_node(tree, [&](const Node &node) {
     const bool called = node.kind == Node::call;
     if ((!called && node.kind != Node::name) || !wrong.empty()) return;
     const std::string near = suggestion(node.text, known);
-    const bool        is_function = std::count(functions.begin(), functions.end(), node.text);
-    const size_t      takes = is_function ? (size_t)arguments_of_function(node.text) : 0;
+    const Function   *function = find_function(node.text);
+    const size_t      takes = function ? function->arguments() : 0;
     if (!std::count(known.begin(), known.end(), node.text))
       wrong = "has an unknown name, " + node.text + (near.empty() ? "." : near) +
               " It may have r, sigma, k (the wavenumber), pi and the functions of equations, as exp and pow";
-    else if (called && !is_function)
+    else if (called && !function)
       wrong = "calls " + node.text + ", which is no function; a product is written " + node.text + "*(...)";
     else if (node.parts.size() != takes)
       wrong = "has " + node.text + " without its " + (takes == 1 ? "argument" : "two arguments");

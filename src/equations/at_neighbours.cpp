@@ -1,0 +1,124 @@
+#include "equations/at_neighbours.hpp"
+
+#include <algorithm>
+
+namespace shellac {
+
+// A call of a formula, by the steps that follow it.
+static const char formula_call[] = "@";
+
+size_t arguments_of_helper(const std::string &name) {
+  static const char *const of_one[] = {"laplacian", "bilaplacian", "dx", "dy", "dz", "dxx", "dyy", "dzz", "dxy"};
+  if (name == "d" || name == "upwind_x" || name == "upwind_y" || name == "upwind_z") return 2;
+  return std::find(std::begin(of_one), std::end(of_one), name) != std::end(of_one);
+}
+
+// ---- what is a formula -----------------------------------------------------------------------------------------------
+
+// Whether a value may differ from point to point.
+static bool varies(const NamesOf &names, const Node &tree) {
+  static const char *const of_point[] = {"x", "y", "z", "hx", "hy", "hz", "step_x", "step_y", "step_z"};
+  bool                     does = false;
+  for (const std::string &name : names_in(tree)) {
+    const auto *d = names.definition(name);
+    does = does || std::find(std::begin(of_point), std::end(of_point), name) != std::end(of_point) ||
+           names.is_grid_function(name) || (d && (d->of_state || d->of_place));
+  }
+  return does;
+}
+// What has values at neighbours itself is none.
+static bool is_grid_function(const NamesOf &names, const Node &node) {
+  return node.kind == Node::name && names.is_grid_function(node.text);
+}
+// Whether an argument of a call is read at neighbours; a constant coefficient of d needs not be.
+static bool is_read(const NamesOf &names, const Node &call, size_t a) {
+  if (call.kind != Node::call) return false;
+  if (call.text == formula_call) return a == 0;
+  if (const auto *d = names.definition(call.text)) return a < d->is_grid.size() && d->is_grid[a];
+  if (names.is_own(call.text)) return false;
+  return (a + 1 == arguments_of_helper(call.text)) || (call.text == "d" && a == 0 && varies(names, call.parts[0]));
+}
+
+void find_grid_arguments(const EquationText &text, EquationText::Definition *d) {
+  const NamesOf names{&text, d};
+  d->is_grid.assign(d->arguments.size(), false);
+  if (d->arguments.empty()) return;
+  for_each_node(d->value.tree, [&](const Node &call) {
+    if (call.kind != Node::call) return;
+    if (names.argument(call.text) >= 0) d->is_grid[(size_t)names.argument(call.text)] = true;
+    const auto *other = names.definition(call.text);
+    for (size_t a = 0; a < call.parts.size(); a++) {
+      const Node &part = call.parts[a];
+      const bool  is_plain = is_grid_function(names, part), reads = is_read(names, call, a);
+      if (is_plain && reads && names.argument(part.text) >= 0) d->is_grid[(size_t)names.argument(part.text)] = true;
+      if ((is_plain || !reads) && !(other && other->expands)) continue;
+      for (const std::string &name : names_in(part)) d->expands = d->expands || names.argument(name) >= 0;
+    }
+  });
+}
+
+// ---- what a compiler gets --------------------------------------------------------------------------------------------
+
+// The definition's formula with these arguments, in that line.
+static Node substituted(const EquationText::Definition &d, const Node &part, const std::vector<Node> &arguments,
+                        int line) {
+  const NamesOf names{nullptr, &d};
+  const int     argument = part.kind == Node::name || part.kind == Node::call ? names.argument(part.text) : -1;
+  Node          made = part;
+  for (Node &p : made.parts) p = substituted(d, p, arguments, line);
+  made.line = line;
+  if (argument < 0) return made;
+  const Node &given = arguments[(size_t)argument];
+  if (part.kind == Node::name) {
+    made = given;
+    made.bracketed = true;
+  } else if (given.kind == Node::name)
+    made.text = given.text;
+  else {
+    made.text = formula_call;
+    made.parts.insert(made.parts.begin(), given);
+  }
+  return made;
+}
+
+Node with_formulas(const EquationText &text, const Node &tree, const EquationText::Definition *within,
+                   const std::function<std::string(const Node &)> &name) {
+  const NamesOf names{&text, within};
+  const auto   *d = tree.kind == Node::call ? names.definition(tree.text) : nullptr;
+  bool          expands = d && d->expands;
+  for (size_t a = 0; d && a < tree.parts.size(); a++)
+    expands = expands || (is_read(names, tree, a) && !is_grid_function(names, tree.parts[a]));
+  if (expands) {
+    Node body = substituted(*d, d->value.tree, tree.parts, tree.line);
+    body.bracketed = true;
+    return with_formulas(text, body, within, name);
+  }
+  Node made = tree;
+  for (size_t a = 0; a < made.parts.size(); a++) {
+    Node &part = made.parts[a];
+    if (!is_read(names, tree, a) || is_grid_function(names, part)) {
+      part = with_formulas(text, part, within, name);
+      continue;
+    }
+    Node formula;
+    formula.kind = Node::name, formula.line = part.line, formula.text = name(part);
+    part = formula;
+  }
+  if (made.text != formula_call) return made;
+  made.text = made.parts[0].text;
+  made.parts.erase(made.parts.begin());
+  return made;
+}
+
+std::set<std::string> names_needed(const EquationText &text, const Node &tree) {
+  std::set<std::string> needed;
+  const auto            add = [&](const Node &by) {
+    for (const std::string &name : names_in(by)) needed.insert(name);
+  };
+  add(tree);
+  for (size_t d = text.definitions.size(); d-- > 0;) // which use none but earlier ones
+    if (needed.count(text.definitions[d].name)) add(text.definitions[d].value.tree);
+  return needed;
+}
+
+} // namespace shellac

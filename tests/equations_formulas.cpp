@@ -1,0 +1,178 @@
+// Differences of formulas, powers, functions and constants of a text: against plain numbers and differences by hand.
+
+#include "catch.hpp"
+#include "equations.hpp"
+
+#include <cmath>
+
+using namespace tests;
+
+static Grid grid_of(PetscInt dim, PetscInt N, DMDAStencilType shape = DMDA_STENCIL_BOX, PetscInt width = 2,
+                    DMBoundaryType ends = DM_BOUNDARY_NONE) {
+  Lattice l;
+  Grid    da;
+  l.dim = dim, l.shape = shape, l.width = width;
+  for (int a = 0; a < 3; a++) l.N[a] = a < dim ? N + a : 1, l.ends[a] = ends;
+  OK(make_grid(l, nullptr, &da));
+  return da;
+}
+// The difference of the residuals of two texts at a random state, and that of the Jacobian to a difference quotient.
+static PetscReal difference_of(DM da, const std::string &one, const std::string &other) {
+  set_equation(da, one);
+  Vector u = random_vector(da, 3), f = make_vector(da), g = make_vector(da);
+  OK(compute_values(da, 0, u, f));
+  const PetscReal of_jacobian = jacobian_difference(da);
+  set_equation(da, other);
+  OK(compute_values(da, 0, u, g));
+  CHECK(of_jacobian < 1e-6);
+  return difference(f, g);
+}
+
+TEST_CASE("differences of formulas are those of their values at neighbours", "[equations]") {
+  if (!equations_work()) return;
+  const char *const pairs[][2] = {
+      {"residual = laplacian(u*u)", "m(i, j) = u(i, j)*u(i, j)\nresidual = (m(1, 0) - 2*m(0, 0) + m(-1, 0))/(hx*hx)\n"
+                                    "  + (m(0, 1) - 2*m(0, 0) + m(0, -1))/(hy*hy)"},
+      {"residual = dx(u^2/2) + dy(x*u)", "residual = (u(1, 0)*u(1, 0) - u(-1, 0)*u(-1, 0))/(4*hx)\n"
+                                         "  + x*(u(0, 1) - u(0, -1))/(2*hy)"},
+      {"residual = laplacian(laplacian(u))", "residual = bilaplacian(u)"},
+      {"residual = dx(dy(u)) + 0*dxy(u*u)", "residual = dxy(u)"},
+      {"mu = u^3 - u - 0.01*laplacian(u)\nresidual = laplacian(mu)",
+       "residual = laplacian(u^3 - u) - 0.01*bilaplacian(u)"},
+      {"residual = laplacian(2*u + x*x) - u", "residual = 2*laplacian(u) + 2 - u"},
+      {"residual = dx(3*x) + dyy(7) + u", "residual = 3 + u"},
+      {"residual = upwind_x(u, u^2)", "residual = max(u, 0)*(u*u - u(-1)*u(-1))/hx + min(u, 0)*(u(1)*u(1) - u*u)/hx"},
+      // definitions with arguments
+      {"lap(v) = dxx(v) + dyy(v)\nresidual = lap(u) + lap(u*u)", "residual = laplacian(u + u^2)"},
+      {"square(v) = v*v\nresidual = dx(square(u))", "residual = dx(u*u)"},
+      {"flux(k, v) = d(1 + k, v) + k\nresidual = flux(u*u, u + 1)", "residual = d(1 + u^2, u) + u^2"},
+      {"there(v, i) = v(i, 0) + dx(v*v(i))\nof(w) = there(2*w, 1)\nresidual = of(u)",
+       "residual = 2*u(1) + 4*(u(1)*u(2) - u(-1)*u)/(2*hx)"},
+  };
+  Grid da = grid_of(2, 7);
+  for (const char *head : {"", "neumann(sides) = 0.1\n", "parameter(c, 1)\nidentity(left) = c\nneumann(top)\n"})
+    for (const auto &pair : pairs) {
+      INFO(head << pair[0]);
+      CHECK(difference_of(da, std::string(head) + pair[0], std::string(head) + pair[1]) < 1e-11);
+    }
+  // on a stretched grid, and around a period
+  const std::string stretched = "stretch(x, geometric, 4)\nstretch(y, tanh, 2)\n";
+  CHECK(difference_of(da, stretched + "residual = laplacian(laplacian(u)) + dx(u + u)",
+                      stretched + "residual = bilaplacian(u) + 2*dx(u)") < 1e-11);
+  Grid around = grid_of(1, 5, DMDA_STENCIL_STAR, 2, DM_BOUNDARY_PERIODIC);
+  CHECK(difference_of(around, "residual = dxx(dxx(u))", "residual = bilaplacian(u)") < 1e-11);
+  CHECK(difference_of(around, "residual = d(1 + u^2, u^3)",
+                      "s(i) = u(i)^3\nk(i) = 1 + u(i)^2\n"
+                      "f(i) = 2*k(0)*k(i)/(k(0) + k(i))*(s(i) - s(0))/hx^2\nresidual = f(1) + f(-1)") < 1e-11);
+}
+
+TEST_CASE("a formula is linear if it is so in the unknowns, and its reach is that of the text", "[equations]") {
+  if (!equations_work()) return;
+  Grid      da = grid_of(1, 9, DMDA_STENCIL_STAR, 1);
+  PetscBool linear;
+  for (const char *text : {"residual = dxx(2*u + sin(x))", "field(k) = 1 + x\nresidual = dx(k*u)"}) {
+    set_equation(da, text);
+    OK(DMDAEquationGetLinear(da, &linear));
+    CHECK(linear);
+  }
+  set_equation(da, "residual = dxx(u*u)");
+  OK(DMDAEquationGetLinear(da, &linear));
+  CHECK(!linear);
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"equation:2", "stencil of width 1", "grid(1, star, 2)"}),
+               [&] { return DMDASetEquation(da, "mu = u^3 - dxx(u)\nresidual = dxx(mu)"); });
+  Grid star = grid_of(2, 9, DMDA_STENCIL_STAR, 2);
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"equation:1", "grid(2, box, 2)"}),
+               [&] { return DMDASetEquation(star, "residual = laplacian(laplacian(u))"); });
+}
+
+// (1 + x)² is the product of a field and the solution; the field is continued beyond the ends.
+TEST_CASE("a formula with a field is as smooth beyond an end as the field", "[equations]") {
+  if (!equations_work()) return;
+  Options options("-ksp_rtol 1e-13");
+  Grid    da = grid_of(1, 11, DMDA_STENCIL_STAR, 1);
+  Vector  u;
+  set_equation(da, "field(k) = 1 + x\ndirichlet(left) = 1\ndirichlet(right) = 2\nresidual = laplacian(k*u) - 2");
+  PetscInt its;
+  OK(solve(da, &u, &its));
+  const auto values = natural_values(da, u);
+  for (size_t i = 0; i < values.size(); i++) CHECK(PetscAbsScalar(values[i] - (1 + (PetscReal)(i + 1) / 12)) < 1e-11);
+}
+
+// Cahn and Hilliard's equation: a manufactured solution, and the mass between insulated ends.
+TEST_CASE("the Laplacian of a chemical potential", "[equations]") {
+  if (!equations_work()) return;
+  const std::string text = "parameter(eps, 0.1)\nneumann(sides)\nmu = u^3 - u - eps^2*laplacian(u)\n";
+  PetscReal         errors[2];
+  for (int level = 0; level < 2; level++) {
+    Grid da = grid_of(1, level ? 40 : 20, DMDA_STENCIL_STAR, 2);
+    set_equation(da, text + "exact = cos(pi*x)/2\ninitial = cos(pi*x)/2\nresidual = u - 0.1*laplacian(mu)");
+    Vector   u, exact = make_vector(da);
+    PetscInt its;
+    Options  options("-ksp_rtol 1e-12 -snes_rtol 1e-11");
+    OK(solve(da, &u, &its));
+    OK(DMDAEquationComputeExact(da, 0, exact));
+    OK(VecAXPY(exact, -1, u));
+    OK(VecNorm(exact, NORM_INFINITY, &errors[level]));
+  }
+  CHECK(errors[1] < 0.3 * errors[0]);
+  CHECK(errors[1] < 3e-3);
+  Grid da = grid_of(2, 9);
+  set_equation(da, text + "rate = laplacian(mu)");
+  Vector      u = random_vector(da, 1), f = make_vector(da);
+  PetscScalar sum;
+  PetscReal   size;
+  OK(compute_values(da, 0, u, f));
+  OK(VecSum(f, &sum));
+  OK(VecNorm(f, NORM_1, &size));
+  CHECK(PetscAbsScalar(sum) < 1e-13 * size);
+  CHECK(jacobian_difference(da) < 1e-6);
+}
+
+TEST_CASE("powers, functions and constants", "[equations]") {
+  if (!equations_work()) return;
+  Grid   da = grid_of(1, 9, DMDA_STENCIL_STAR, 1);
+  Vector u = make_vector(da), f = make_vector(da);
+  OK(VecSet(u, 3));
+  const struct {
+    const char *expression;
+    PetscReal   value;
+  } cases[] = {{"-u^2", -9},
+               {"2^3^2/u", 512 / 3.},
+               {"u^-1 + 2*u^2", 1 / 3. + 18},
+               {"(u - 5)^3", -8},
+               {"u^(1/2)", std::sqrt(3.)},
+               {"sign(-u) + 2*sign(0) + sign(u)*10", 9},
+               {"heaviside(u) + heaviside(-u) + heaviside(0)", 1.5},
+               {"erf(u/2)", std::erf(1.5)},
+               {"atan2(u, -1)", std::atan2(3., -1.)},
+               {"width + 2*half", 3 * 3.14159265358979323846}};
+  for (const auto &c : cases) {
+    INFO(c.expression);
+    set_equation(da, "half = pi/2\nparameter(width, 4*half)\nparameter(other, sqrt(2)^2)\ndomain(-half, 2*pi)\n"
+                     "residual = 0*half + 0*width*other + " +
+                         std::string(c.expression));
+    OK(compute_values(da, 0, u, f));
+    for (const PetscScalar value : natural_values(da, f)) CHECK(PetscAbsScalar(value - c.value) < 1e-13);
+  }
+  PetscReal first[3], h[3], width;
+  OK(DMDAEquationGetSpacing(da, first, h));
+  CHECK(std::fabs(h[0] - 2.5 * M_PI / 10) < 1e-14);
+  CHECK(std::fabs(first[0] + M_PI / 2 - h[0]) < 1e-14);
+  OK(DMDAEquationGetParameter(da, "width", &width));
+  CHECK(std::fabs(width - 2 * M_PI) < 1e-14);
+  set_equation(da, "residual = erf(u) + atan2(u(1), 1 + u^2) + atan2(-1, u) + sign(u - 1)*u + heaviside(u)*u^3");
+  CHECK(jacobian_difference(da) < 1e-6);
+  // derivatives in a manufactured source: of erf(2 x) and of the angle
+  Grid plane = grid_of(2, 17, DMDA_STENCIL_STAR, 1);
+  for (const char *text : {"exact = erf(2*x)\nresidual = -laplacian(u) - 16/sqrt(pi)*2*x*exp(-4*x^2)",
+                           "exact = atan2(y + 1, x - 0.5)\nresidual = -laplacian(u)"}) {
+    INFO(text);
+    set_equation(plane, text);
+    Vector    zero = make_vector(plane), g = make_vector(plane), exact = make_vector(plane);
+    PetscReal largest;
+    OK(DMDAEquationComputeExact(plane, 0, exact));
+    OK(compute_values(plane, 0, exact, g)); // the source is zero: what is left is the differences' error
+    OK(VecNorm(g, NORM_INFINITY, &largest));
+    CHECK(largest < 0.2);
+  }
+}
