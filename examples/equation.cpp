@@ -123,8 +123,9 @@ static PetscErrorCode SolveSteady(DM da, bool refines, Solution *solution) {
 }
 
 static PetscErrorCode SolveInTime(DM da, Solution *solution) {
-  TS       ts;
-  PetscInt steps;
+  TS          ts;
+  PetscInt    steps;
+  TSIFunction implicit = nullptr; // of algebraic unknowns beside those with rates
 
   PetscFunctionBeginUser;
   PetscCall(DMCreateGlobalVector(da, &solution->u));
@@ -132,7 +133,8 @@ static PetscErrorCode SolveInTime(DM da, Solution *solution) {
   PetscCall(PetscObjectSetName((PetscObject)solution->u, "u"));
   PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
   PetscCall(TSSetDM(ts, da));
-  PetscCall(TSSetType(ts, TSRK));
+  PetscCall(DMTSGetIFunction(da, &implicit, nullptr));
+  PetscCall(TSSetType(ts, implicit ? TSBDF : TSRK));
   PetscCall(TSSetMaxTime(ts, 1));
   PetscCall(TSSetTimeStep(ts, 1e-3));
   PetscCall(TSSetMaxSteps(ts, 1000000));

@@ -324,7 +324,7 @@ TEST_CASE("mistakes in a formula", "[misuse][formula]") {
   } mistakes[] = {{"", {"empty", "exp(-r/sigma)"}},
                   {"exp(-r/sigm)", {"unknown name, sigm", "did you mean sigma?", "exp(-r/sigm)"}},
                   {"exp(-a*r)", {"unknown name, a", "sigma", "exp(-a*r)"}},
-                  {"exp(-r**2)", {"r**", "write r^2"}},
+                  {"exp(-r**2)", {"** is no power", "write r^2"}},
                   {"exp(-r", {"bracket", "not closed", "exp(-r"}},
                   {"r)*(2", {"bracket", "not opened"}},
                   {"r +", {"ends with +", "r +"}},

@@ -7,22 +7,31 @@ namespace shellac {
 // A call of a formula, by the steps that follow it.
 static const char formula_call[] = "@";
 
+const std::vector<std::string> words_of_grid = {
+    "x",           "y",  "z",  "t",  "hx",  "hy",  "hz",  "step_x", "step_y",   "step_z",   "d",       "laplacian",
+    "bilaplacian", "dx", "dy", "dz", "dxx", "dyy", "dzz", "dxy",    "upwind_x", "upwind_y", "upwind_z"};
+
+bool is_coordinate(const std::string &name) {
+  return name == "x" || name == "y" || name == "z" || name == "t";
+}
+static bool is_spacing(const std::string &name) {
+  return name == "hx" || name == "hy" || name == "hz" || name == "step_x" || name == "step_y" || name == "step_z";
+}
 size_t arguments_of_helper(const std::string &name) {
-  static const char *const of_one[] = {"laplacian", "bilaplacian", "dx", "dy", "dz", "dxx", "dyy", "dzz", "dxy"};
-  if (name == "d" || name == "upwind_x" || name == "upwind_y" || name == "upwind_z") return 2;
-  return std::find(std::begin(of_one), std::end(of_one), name) != std::end(of_one);
+  const auto &words = words_of_grid;
+  if (is_coordinate(name) || is_spacing(name) || std::find(words.begin(), words.end(), name) == words.end()) return 0;
+  return name == "d" || name.compare(0, 7, "upwind_") == 0 ? 2 : 1;
 }
 
 // ---- what is a formula -----------------------------------------------------------------------------------------------
 
 // Whether a value may differ from point to point.
 static bool varies(const NamesOf &names, const Node &tree) {
-  static const char *const of_point[] = {"x", "y", "z", "hx", "hy", "hz", "step_x", "step_y", "step_z"};
-  bool                     does = false;
+  bool does = false;
   for (const std::string &name : names_in(tree)) {
     const auto *d = names.definition(name);
-    does = does || std::find(std::begin(of_point), std::end(of_point), name) != std::end(of_point) ||
-           names.is_grid_function(name) || (d && (d->of_state || d->of_place));
+    does = does || (is_coordinate(name) && name != "t") || is_spacing(name) || names.is_grid_function(name) ||
+           (d && (d->of_state || d->of_place));
   }
   return does;
 }

@@ -10,6 +10,7 @@
 
 namespace shellac {
 
+bool is_coordinate(const std::string &name); // or the time
 // How many arguments laplacian, d and the like take; 0: the name is another one. The last one is read at neighbours.
 size_t arguments_of_helper(const std::string &name);
 

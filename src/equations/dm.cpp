@@ -73,7 +73,7 @@ static PetscErrorCode inherit(DM from, DM to, bool from_finer) {
   if (from_finer)
     on_grid.stepper() = source->stepper();
   else if (source->equation().text.has_rate)
-    PetscCall(SetSolverFunctions(to, true));
+    PetscCall(SetSolverFunctions(to, source->equation().text));
   PetscCall(add_hooks(to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -256,7 +256,7 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   PetscCall(made->Try(&equation->linear));
   holder.equation = nullptr;
   PetscCall(compose(da, std::move(made)));
-  PetscCall(SetSolverFunctions(da, equation->text.has_rate));
+  PetscCall(SetSolverFunctions(da, equation->text));
   PetscCall(add_hooks(da)); // after PETSc's own, which copy functions
   PetscFunctionReturn(PETSC_SUCCESS);
 }

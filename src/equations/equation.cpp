@@ -1,4 +1,4 @@
-// An equation on a grid: set-up, fields, initial and exact states.
+// An equation on a grid: set-up, fields.
 
 #include "equations/equation.hpp"
 
@@ -108,6 +108,7 @@ PetscErrorCode EquationOnGrid::Destroy() {
   for (Vec &v : local_fields_) PetscCall(VecDestroy(&v));
   PetscCall(DMDestroy(&field_da_));
   PetscCall(VecDestroy(&step_scale_));
+  PetscCall(VecDestroy(&rates_));
   for (MatNullSpace &space : null_spaces_) PetscCall(MatNullSpaceDestroy(&space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -379,43 +380,6 @@ PetscErrorCode EquationOnGrid::CheckComplete() {
                                                " has no values; call DMDAEquationSetField(), or state it, as field(" +
                                                text.fields[f].name + ") = 1 + x")
             .c_str());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// ---- states --------------------------------------------------------------------------------------------------------
-
-PetscErrorCode EquationOnGrid::GetInitial(PetscReal time, Vec u) {
-  PetscScalar *array;
-
-  PetscFunctionBegin;
-  PetscCall(CheckComplete());
-  PetscCall(Update());
-  if (const auto function = equation_->functions->initial) {
-    place_.time = time;
-    PetscCall(VecGetArrayWrite(u, &array));
-    const equation::Region all = AllPoints();
-    function(&place_, &all, compiled_array(array));
-    PetscCall(VecRestoreArrayWrite(u, &array));
-  } else
-    PetscCall(VecSet(u, 0));
-  PetscCall(Impose(time, u));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode EquationOnGrid::GetExact(PetscReal time, Vec u) {
-  PetscScalar *array;
-
-  PetscFunctionBegin;
-  PetscCall(CheckComplete());
-  PetscCall(Update());
-  auto function = equation_->functions->exact;
-  PetscCheck(function, grid_.comm, PETSC_ERR_ARG_WRONGSTATE, "%s states no exact solution; add exact = ...",
-             equation_->text.file.c_str());
-  place_.time = time;
-  PetscCall(VecGetArrayWrite(u, &array));
-  const equation::Region all = AllPoints();
-  function(&place_, &all, compiled_array(array));
-  PetscCall(VecRestoreArrayWrite(u, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -113,6 +113,8 @@ public:
   void SetStep(PetscReal row_scale, PetscReal time_step) { step_.row_scale = row_scale, step_.time_step = time_step; }
   bool HasStep() const { return step_.time_step != 0; } // it is such a grid
   PetscErrorCode GetStepScale(Vec *scale);
+  // One for unknowns with rates, zero for algebraic ones; null: all have rates.
+  PetscErrorCode GetRates(Vec *rates);
 
   // A TS's tries of a step whose rates are not finite.
   struct Attempt {
@@ -185,6 +187,7 @@ private:
   // Of a steady equation's rows, on a coarser or finer grid: restriction by the transpose of interpolation sums residuals.
   PetscReal      RowScale() const;
   PetscErrorCode UpdateSource(); // at place_.time
+  PetscErrorCode SolveAlgebraic(PetscReal time, Vec u);
   // Reads u and the fields; local: u with ghost points, where there are several ranks.
   PetscErrorCode Read(Vec u, LazyKernels &kernels, WorkVector *local, Arrays *arrays);
   // Makes the kernels, where u is of a type for GPUs and they have not been tried. Collective.
@@ -244,7 +247,7 @@ private:
 
   std::shared_ptr<Equation>        equation_;
   std::shared_ptr<TimeStepper>     stepper_ = std::make_shared<TimeStepper>();
-  Vec                              step_scale_ = NULL;
+  Vec                                    step_scale_ = NULL, rates_ = NULL;
   Step                             step_, scaled_;                 // the present one; that of step_scale_
   MatNullSpace                     null_spaces_[2] = {NULL, NULL}; // of the Jacobian, of its transpose
   std::vector<size_t>              null_unknowns_, null_rows_;     // which they are of

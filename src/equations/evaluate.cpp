@@ -138,6 +138,21 @@ PetscErrorCode EquationOnGrid::GetStepScale(Vec *scale) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode EquationOnGrid::GetRates(Vec *rates) {
+  const auto  &unknowns = equation_->text.unknowns;
+  PetscScalar *has;
+
+  PetscFunctionBegin;
+  if (equation_->text.is_mixed() && !rates_) {
+    PetscCall(DMCreateGlobalVector(da_, &rates_));
+    PetscCall(VecGetArrayWrite(rates_, &has));
+    for (size_t i = 0; i < owned() * unknowns.size(); i++) has[i] = unknowns[i % unknowns.size()].rate ? 1 : 0;
+    PetscCall(VecRestoreArrayWrite(rates_, &has));
+  }
+  *rates = rates_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode EquationOnGrid::UpdateSource() {
   const auto function = equation_->functions->source;
 
@@ -147,8 +162,6 @@ PetscErrorCode EquationOnGrid::UpdateSource() {
   source.resize(owned() * equation_->unknowns());
   const equation::Region all = AllPoints();
   function(&place_, &all, compiled_array(source.data()));
-  if (!equation_->text.has_rate)
-    for (PetscScalar &value : source) value = -value;
   if (source_version_ != version_) { // not at each time: they wait for other ranks
     PetscCall(CheckSource(source));
     PetscCall(CheckKinks());
@@ -313,7 +326,7 @@ PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f, PetscReal bound, const
   if (by_state) at = of_state;
   if (at < owned() * n) {
     const auto       &unknown = equation_->text.unknowns[at % n];
-    const bool        rate = equation_->text.has_rate;
+    const bool        rate = (bool)unknown.rate;
     const std::string place = PlaceOf(at / n), number = numeral(state[at]);
     std::string       fields;
     PetscCall(FieldsAt(at / n, &fields));
@@ -325,9 +338,7 @@ PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f, PetscReal bound, const
             : std::string("the ") + (rate ? "rate" : "residual") + " of " + unknown.name + " is " + numeral(value[at]) +
                   " at the point " + place + (first ? " of the initial state" : " " + when) + ", where " +
                   unknown.name + " = " + number + fields + "; " + (first ? "change the formula or " : "") + remedy;
-    const int line = by_state && first && unknown.initial ? unknown.initial.line
-                     : rate                               ? unknown.rate.line
-                                                          : unknown.residual.line;
+    const int line = (by_state && first && unknown.initial ? unknown.initial : unknown.row()).line;
     PetscCall(PetscStrncpy(text, equation_->text.error_at(line, problem).c_str(), sizeof(text)));
   }
   PetscCall(VecRestoreArrayRead(u, &state));
@@ -351,7 +362,7 @@ PetscErrorCode EquationOnGrid::CheckEntries(Vec u, const PetscScalar *const *slo
       if (PetscIsInfOrNanScalar(slots[s][p]) && p * n + s / (count / n) < at) at = p * n + s / (count / n), slot = s;
   if (at < owned() * n) {
     const auto &unknown = equation_->text.unknowns[at % n];
-    const bool  rate = equation_->text.has_rate;
+    const bool  rate = (bool)unknown.rate;
     std::string fields;
     PetscCall(FieldsAt(at / n, &fields));
     PetscCall(VecGetArrayRead(u, &state));
@@ -360,8 +371,7 @@ PetscErrorCode EquationOnGrid::CheckEntries(Vec u, const PetscScalar *const *slo
                                 PlaceOf(at / n) + ", where " + unknown.name + " = " + numeral(state[at]) + fields +
                                 "; change the formula or the initial state";
     PetscCall(VecRestoreArrayRead(u, &state));
-    PetscCall(PetscStrncpy(
-        text, equation_->text.error_at((rate ? unknown.rate : unknown.residual).line, problem).c_str(), sizeof(text)));
+    PetscCall(PetscStrncpy(text, equation_->text.error_at(unknown.row().line, problem).c_str(), sizeof(text)));
   }
   PetscCall(share_error(grid_.comm, text));
   if (text[0]) entries_checked_ = 0;

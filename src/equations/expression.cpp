@@ -346,8 +346,7 @@ private:
   void check_next(const Node &node) {
     const std::string before = written(node.begin, node.end);
     if (is("**"))
-      fail((before.size() < most_quoted ? before : "a") + "** is no power here; write " +
-           (before.size() < most_quoted ? before : "a") + "^2 or pow(u, 2)");
+      fail("** is no power here; write " + (before.size() < most_quoted ? before : "u") + "^2");
     else if (token_ == word && (token() == "and" || token() == "or"))
       fail(token() + " is no operator here; write " + (token() == "and" ? "&&" : "||"));
     else if (token_ == number || token_ == word || token_ == opening) {

@@ -70,7 +70,7 @@ PetscErrorCode EquationOnGrid::CheckKinks() const {
 
   PetscFunctionBegin;
   for (const auto &unknown : text.unknowns) {
-    const Expression &row = text.has_rate ? unknown.rate : unknown.residual;
+    const Expression &row = unknown.row();
     exact = exact || has_part(text, unknown.exact, is_piecewise);
     rows = rows || has_part(text, row, is_piecewise);
     second = second || has_part(text, row, is_second_derivative);

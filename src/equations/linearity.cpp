@@ -1,5 +1,7 @@
 #include "equations/linearity.hpp"
 
+#include "equations/at_neighbours.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -58,8 +60,9 @@ using Names = std::map<std::string, Dependence>;
 class Rows {
 public:
   Rows(const EquationText &text, const std::vector<double> &parameters, const std::vector<bool> &known) {
-    for (const char *name : {"x", "y", "z", "t", "hx", "hy", "hz", "step_x", "step_y", "step_z", "pi", "I"})
-      names_[name] = Dependence();
+    for (const std::string &name : words_of_grid)
+      if (!arguments_of_helper(name)) names_[name] = Dependence();
+    names_["pi"] = names_["I"] = Dependence();
     for (size_t p = 0; p < parameters.size(); p++)
       names_[text.parameters[p].name] = known[p] ? Dependence::number(parameters[p]) : Dependence();
     for (const auto &f : text.fields) names_[f.name] = Dependence();
@@ -134,10 +137,9 @@ Dependence Rows::value_of(const Node &node, const Names &arguments_around) {
     if (++calls_ > 10000) return Dependence::nonlinear;
     return call(*function->second, arguments);
   }
-  static const char *const linear[] = {"laplacian", "bilaplacian", "dx", "dy", "dz", "dxx", "dyy", "dzz", "dxy"};
-  if (arguments.size() == 1 && std::find(std::begin(linear), std::end(linear), name) != std::end(linear))
-    return Dependence(arguments[0].kind);
-  if (arguments.size() == 2 && (name == "d" || name.compare(0, 7, "upwind_") == 0))
+  const size_t of_helper = arguments_of_helper(name);
+  if (of_helper == 1 && arguments.size() == 1) return Dependence(arguments[0].kind);
+  if (of_helper == 2 && arguments.size() == 2)
     return arguments[0].kind == Dependence::constant ? Dependence(arguments[1].kind) : function_of(arguments);
   if (arguments.size() == 2 && name == "pow") return power(arguments[0], arguments[1]);
   return function_of(arguments);
@@ -149,7 +151,7 @@ bool is_linear(const EquationText &text, const std::vector<double> &parameters, 
   Rows       rows(text, parameters, known);
   Dependence all;
   for (const auto &u : text.unknowns) {
-    all = larger(all, rows.read((text.has_rate ? u.rate : u.residual).tree));
+    all = larger(all, rows.read(u.row().tree));
     for (const auto &axis : u.ends)
       for (const auto &end : axis)
         if (end.of_state) all = larger(all, rows.read(end.value.tree));

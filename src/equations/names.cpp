@@ -28,20 +28,12 @@ bool has(const Names &names, const std::string &name) {
 // parameters.
 enum class Scope { row, data, end, constant };
 
-const Names coordinates = {"x", "y", "z", "t"}, spacings = {"hx", "hy", "hz", "step_x", "step_y", "step_z"};
-const Names helpers = {"laplacian", "bilaplacian", "d",   "dx",       "dy",       "dz",      "dxx",
-                       "dyy",       "dzz",         "dxy", "upwind_x", "upwind_y", "upwind_z"};
 const Names of_complex = {"I", "real", "imag", "conj"};
 #if defined(PETSC_USE_COMPLEX)
 constexpr bool scalars_are_complex = true;
 #else
 constexpr bool scalars_are_complex = false;
 #endif
-const struct {
-  const char *name;
-  int         axis;
-} axis_names[] = {{"y", 1}, {"hy", 1}, {"step_y", 1}, {"dy", 1}, {"dyy", 1}, {"dxy", 1},     {"upwind_y", 1},
-                  {"z", 2}, {"hz", 2}, {"step_z", 2}, {"dz", 2}, {"dzz", 2}, {"upwind_z", 2}};
 
 // Checks a text that has been read.
 class Checker {
@@ -49,9 +41,7 @@ public:
   explicit Checker(EquationText *text) : text_(*text) {
     for (const auto &f : text_.fields) declare(f.name, true);
     for (const auto &u : text_.unknowns) declare(u.name, true);
-    for (const std::string &name : spacings) declare(name, true);
-    for (const std::string &name : helpers) declare(name, true);
-    for (const std::string &name : coordinates) declare(name, false);
+    for (const std::string &name : words_of_grid) declare(name, !is_coordinate(name));
     for (const auto &p : text_.parameters) known_.insert(p.name);
     known_.insert("pi");
     if (scalars_are_complex) known_.insert(of_complex.begin(), of_complex.end());
@@ -188,8 +178,8 @@ private:
       return !called || given != d->arguments.size()
                  ? takes(d->arguments.size()) + ", by its definition in line " + std::to_string(d->line)
                  : "";
-    if (names.is_own(name) || has(coordinates, name) || name == "pi" || name == "I" ||
-        (has(spacings, name) && name[0] == 'h'))
+    if (names.is_own(name) || is_coordinate(name) || name == "pi" || name == "I" ||
+        (name.size() == 2 && name[0] == 'h'))
       return called ? written + ": " + name + " is no function; a product is written " + name + "*(...)" +
                           (d ? ", and a definition for neighbours " + name + "(i, j) = ..." : "")
                     : "";
@@ -197,7 +187,10 @@ private:
       return !called || given > 1
                  ? "the distance to the next point is " + name + "(0), that to the previous one " + name + "(-1)"
                  : "";
-    const size_t of_helper = arguments_of_helper(name), n = of_helper ? of_helper : find_function(name)->arguments();
+    const Function *function = find_function(name); // none: of complex numbers
+    const size_t    of_helper = arguments_of_helper(name), n = of_helper  ? of_helper
+                                                               : function ? function->arguments()
+                                                                          : 1;
     return !called || given != n ? takes(n) : "";
   }
 
@@ -211,8 +204,9 @@ private:
       std::string wrong = own ? "" : problem(node.text, scope, what);
       if (wrong.empty()) wrong = mistake_in_call(names, node, e.text.substr(node.begin, node.end - node.begin));
       if (!wrong.empty()) return fail(e.line + node.line, wrong);
-      for (const auto &a : axis_names)
-        if (!own && node.text == a.name) text_.axis_uses.push_back({node.text, a.axis, e.line + node.line});
+      const size_t axis = std::string("xyz").find(node.text.back());
+      if (!own && has(words_of_grid, node.text) && axis != std::string::npos && axis > 0)
+        text_.axis_uses.push_back({node.text, (int)axis, e.line + node.line});
     });
   }
 

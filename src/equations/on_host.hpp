@@ -252,7 +252,7 @@ private:
   mutable Scalar values_[unknowns + field_count][arm_count + 1];
 };
 
-// The source of a rate is the exact solution's derivative in time, minus the rate.
+// The source of a rate is the exact solution's derivative in time, minus the rate; that of a residual makes it zero.
 template <class Row, class Exact, class Point, int r = 0>
 inline void sources_of_point(const Point &point, Index i, Index j, Index k, Scalar *out) {
   const Place &q = point.place;
@@ -262,13 +262,13 @@ inline void sources_of_point(const Point &point, Index i, Index j, Index k, Scal
   else {
     const Scalar value = limit(Row::template at<r>(point).v);
     using S = Series<2>;
-    if constexpr (Row::is_rate)
+    if constexpr (Row::is_rate(r))
       out[r] = coefficient(value_at_place<Exact, r, S>(q, coordinate<Real>(q, 0, i), coordinate<Real>(q, 1, j),
                                                        coordinate<Real>(q, 2, k), S(q.time, 1)),
                            1) -
                value;
     else
-      out[r] = value;
+      out[r] = -value;
   }
   if constexpr (r + 1 < unknowns) sources_of_point<Row, Exact, Point, r + 1>(point, i, j, k, out);
 }

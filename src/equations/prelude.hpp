@@ -253,7 +253,7 @@ inline Scalar value_of(const Place &q, Index i, Index j, Index k, const From &fr
   if constexpr (From::at_ends) {
     int axis, side;
     if (is_given(q, r, i, j, k, &axis, &side)) {
-      if constexpr (Row::is_rate)
+      if constexpr (Row::is_rate(r))
         return coefficient(given_at(q, r, axis, side, i, j, k, Series<2>(q.time, 1)), 1);
       else
         return q.given_scale[r] * (from.unknown(r, 0, 0, 0) - given_at<Real>(q, r, axis, side, i, j, k, q.time));
@@ -291,7 +291,7 @@ inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, I
   typename Point::Number row;
   int                    axis, side;
   if (From::at_ends && is_given(q, r, i, j, k, &axis, &side))
-    row = point.seeded(Real(0), Row::is_rate ? 0 : q.given_scale[r], point.along(r, 0, 0, 0), r, own_arm, true);
+    row = point.seeded(Real(0), Row::is_rate(r) ? 0 : q.given_scale[r], point.along(r, 0, 0, 0), r, own_arm, true);
   else
     row = Row::template at<r>(point);
   SHELLAC_EACH for (int n = 0; n < SeedType::directions; n++) entries[n] = q.row_scale * row.derivative(n);

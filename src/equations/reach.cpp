@@ -49,7 +49,7 @@ Reader find_reader(const EquationText &text, const std::string &name, const int 
     });
   };
   for (const auto &d : text.definitions) look(d.value, false);
-  for (const auto &u : text.unknowns) look(text.has_rate ? u.rate : u.residual, true);
+  for (const auto &u : text.unknowns) look(u.row(), true);
   return found;
 }
 

@@ -145,6 +145,8 @@ static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, vo
 static bool           has_implicit_form(DM da);
 static PetscErrorCode set_form(DM da, bool implicit);
 static PetscErrorCode choose_form(TS ts, DM da);
+static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation);
+static PetscErrorCode implicit_function(TS ts, PetscReal time, Vec u, Vec rate, Vec f, void *);
 
 static PetscErrorCode clear_snes_functions(DM da) {
   DM           empty;
@@ -161,15 +163,18 @@ static PetscErrorCode clear_snes_functions(DM da) {
 // last: the TS is being destroyed. Else only the function goes, by which the set-up of another TS sees that there is room;
 // TSAdjointSolve() still asks for the Jacobian.
 static PetscErrorCode end_steps(TS ts, DM da, TimeStepper &stepper, bool last) {
-  SnesFunction function;
-  SnesJacobian derivative;
-  void        *context;
+  SnesFunction    function;
+  SnesJacobian    derivative;
+  void           *context;
+  EquationOnGrid *equation;
 
   PetscFunctionBegin;
   if (stepper.ts != ts) PetscFunctionReturn(PETSC_SUCCESS);
   if (last) stepper.ts = NULL;
   if (!da) PetscFunctionReturn(PETSC_SUCCESS);
-  if (has_implicit_form(da)) PetscCall(set_form(da, false)); // which a TS of another type takes
+  PetscCall(DMFindEquation(da, &equation));
+  if (has_implicit_form(da) && !(equation && equation->equation().text.is_mixed()))
+    PetscCall(set_form(da, false)); // which a TS of another type takes
   PetscCall(DMSNESGetFunction(da, &function, NULL));
   PetscCall(DMSNESGetJacobian(da, &derivative, &context));
   const bool is_left = last && !function && derivative == step_jacobian; // by the end of the solve
@@ -258,11 +263,22 @@ static PetscErrorCode get_stepper(SNES snes, TS *ts) {
 // a Mat of that grid. For the derivative of the rate alone, it would pass one of the TS's own grid.
 static PetscErrorCode implicit_function(TS ts, PetscReal time, Vec u, Vec rate, Vec f, void *) {
   EquationOnGrid *equation;
-  Vec             scale;
+  Vec             scale, rates;
+  WorkVector      of_rates;
 
   PetscFunctionBegin;
   PetscCall(get_equation(ts, TSGetDM, &equation));
+  if (equation->equation().text.is_mixed() && !equation->HasStep()) {
+    PetscCall(take_over(ts, equation->da(), *equation));
+    PetscCall(FollowSteps(ts, *equation));
+  }
   PetscCall(equation->Evaluate(time, u, f));
+  PetscCall(equation->GetRates(&rates));
+  if (rates) {
+    PetscCall(of_rates.Get(equation->da()));
+    PetscCall(VecPointwiseMult(of_rates, rates, rate));
+    rate = of_rates;
+  }
   PetscCall(VecAYPX(f, -1, rate));
   if (!equation->HasStep()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(equation->GetStepScale(&scale));
@@ -272,16 +288,23 @@ static PetscErrorCode implicit_function(TS ts, PetscReal time, Vec u, Vec rate, 
 static PetscErrorCode implicit_jacobian(TS ts, PetscReal time, Vec u, Vec, PetscReal shift, Mat A, Mat B, void *) {
   EquationOnGrid *equation;
   PetscBool       of_function; // A is made of the function's differences
-  Vec             scale = NULL;
+  Vec             scale = NULL, rates;
+  WorkVector      shifts;
 
   PetscFunctionBegin;
   PetscCall(get_equation(ts, TSGetDM, &equation));
   PetscCall(jacobian(*equation, time, u, A, B));
+  PetscCall(equation->GetRates(&rates));
+  if (rates) {
+    PetscCall(shifts.Get(equation->da()));
+    PetscCall(VecCopy(rates, shifts));
+    PetscCall(VecScale(shifts, shift));
+  }
   if (equation->HasStep()) PetscCall(equation->GetStepScale(&scale));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMFFD, &of_function));
   for (int n = 0; n < (A == B || of_function ? 1 : 2); n++) {
     PetscCall(MatScale(n ? A : B, -1));
-    PetscCall(MatShift(n ? A : B, shift));
+    PetscCall(rates ? MatDiagonalSet(n ? A : B, shifts, ADD_VALUES) : MatShift(n ? A : B, shift));
     if (scale) PetscCall(MatDiagonalScale(n ? A : B, scale, NULL));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -383,7 +406,7 @@ static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation) {
   PetscCall(DMTSGetIFunction(da, &own, NULL)); // the program's
   PetscCall(TSGetSNES(ts, &snes));
   PetscCall(SNESCoarsens(snes, &needs_coarser));
-  if (needs_coarser && !own) PetscCall(TSCheckCoarseSteps(ts));
+  if (needs_coarser && (!own || own == implicit_function)) PetscCall(TSCheckCoarseSteps(ts));
   PetscCall(DMSNESSetFunction(da, step_function, NULL));
   PetscCall(DMSNESGetJacobian(da, &derivative, NULL));
   if (derivative == SNESTSFormJacobian) PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
@@ -434,11 +457,13 @@ static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, vo
 
 // ---- all ---------------------------------------------------------------------------------------------------------------
 
-PetscErrorCode SetSolverFunctions(DM da, bool rate) {
+PetscErrorCode SetSolverFunctions(DM da, const EquationText &text) {
   PetscFunctionBegin;
-  if (rate) {
+  if (text.has_rate) {
     PetscCall(TSRefuseUnfitTypes());
     PetscCall(clear_snes_functions(da));
+    if (text.is_mixed() || has_implicit_form(da)) PetscCall(set_form(da, text.is_mixed()));
+    if (text.is_mixed()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(DMTSSetRHSFunction(da, ts_function, NULL));
     PetscCall(DMTSSetRHSJacobian(da, ts_jacobian, NULL));
   } else {

@@ -6,6 +6,6 @@
 namespace shellac {
 
 // Sets the functions of its equation on a DMDA. For a rate: a TS that was set up before no longer finds its own. Collective.
-PetscErrorCode SetSolverFunctions(DM da, bool rate);
+PetscErrorCode SetSolverFunctions(DM da, const EquationText &text);
 
 } // namespace shellac

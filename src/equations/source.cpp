@@ -70,7 +70,7 @@ bool steps_are_known(const EquationText &text) {
     look({&text, &d}, d.value.tree);
     if (chooses(d.value.tree)) choosing.insert(d.name);
   }
-  for (const auto &u : text.unknowns) look({&text}, text.has_rate ? u.rate.tree : u.residual.tree);
+  for (const auto &u : text.unknowns) look({&text}, u.row().tree);
   return known;
 }
 
@@ -83,21 +83,16 @@ public:
   std::string write() {
     out_ = scalars_are_complex ? "#define PETSC_USE_COMPLEX 1\n" : "";
     out_ += "namespace shellac {\nnamespace equation {\n";
-    out_ +=
-        "constexpr int dim = " + std::to_string(shape_.dim) + ", unknowns = " + std::to_string(text_.unknowns.size()) +
-        ", width = " + std::to_string(shape_.width) + ", parameter_count = " + std::to_string(text_.parameters.size()) +
-        ", field_count = " + std::to_string(text_.fields.size()) +
-        ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
-        ", stretched = " + (shape_.stretched ? "true" : "false") +
-        ", has_exact = " + (text_.has_exact ? "true" : "false") + ", has_data = " + (has_data() ? "true" : "false") +
-        ", ends_of_state = " + (has_ends_of_state() ? "true" : "false") +
-        ", imposes = " + (imposes() ? "true" : "false") +
-        ", steps_are_known = " + (steps_are_known(text_) ? "true" : "false") + ";\n" +
-        (kernel_.empty() ? ""
-                         : "constexpr int points_at_once = " + std::to_string(shape_.at_once) +
-                               ", columns = " + std::to_string(shape_.columns) +
-                               ";\nconstexpr bool whole_rows = " + (shape_.whole_rows ? "true" : "false") + ";\n") +
-        "} // namespace equation\n} // namespace shellac\n";
+    number("dim", shape_.dim), number("unknowns", text_.unknowns.size()), number("width", shape_.width);
+    number("parameter_count", text_.parameters.size()), number("field_count", text_.fields.size());
+    flag("box", shape_.box), flag("stretched", shape_.stretched), flag("has_exact", text_.has_exact);
+    flag("has_data", has_data()), flag("ends_of_state", has_ends_of_state()), flag("imposes", imposes());
+    flag("steps_are_known", steps_are_known(text_));
+    if (!kernel_.empty()) {
+      number("points_at_once", shape_.at_once), number("columns", shape_.columns);
+      flag("whole_rows", shape_.whole_rows);
+    }
+    out_ += "} // namespace equation\n} // namespace shellac\n";
     const auto part = [&](const char *name, const char *text) {
       out_ += "#line 1 \"" + std::string(name) + "\"\n" + text;
     };
@@ -126,6 +121,12 @@ public:
 
 private:
   void line(const std::string &text) { out_ += text + "\n"; }
+  template <class N> void number(const std::string &name, N n) {
+    line("constexpr int " + name + " = " + std::to_string(n) + ";");
+  }
+  void flag(const std::string &name, bool is) {
+    line("constexpr bool " + name + " = " + (is ? "true" : "false") + ";");
+  }
 
   // An expression in brackets at the user's line, so that the compiler's messages have it. The bracket that closes it
   // is on its last line; what follows is the compiler's own again.
@@ -167,28 +168,28 @@ private:
     out_ = before + declarations + out_ + row;
   }
 
-  // Whether a rate has unknowns that are given on ends.
-  bool imposes() const {
-    bool some = false;
-    for (const auto &unknown : text_.unknowns)
-      for (int a = 0; a < shape_.dim; a++)
-        for (int side = 0; side < 2; side++) some = some || unknown.ends[a][side].form == EquationText::identity;
-    return some && text_.has_rate;
+  // see(number in a switch, end, axis, unknown) for all ends of the grid's axes.
+  template <class See> void for_ends(const See &see) const {
+    for (size_t c = 0; c < text_.unknowns.size(); c++)
+      for (size_t a = 0; a < (size_t)shape_.dim; a++)
+        for (size_t side = 0; side < 2; side++)
+          see(std::to_string((c * 3 + a) * 2 + side), text_.unknowns[c].ends[a][side], a, c);
+  }
+  template <class Is> bool has_end(const Is &is) const {
+    bool has = false;
+    for_ends([&](const std::string &, const EquationText::End &end, size_t a, size_t) { has = has || is(end, a); });
+    return has;
+  }
+  bool imposes() const { // a rate has unknowns that are given on ends
+    return text_.has_rate &&
+           has_end([](const EquationText::End &end, size_t) { return end.form == EquationText::identity; });
+  }
+  bool has_data() const { // an end's rule has a value, or the exact solution's
+    return text_.has_exact ||
+           has_end([&](const EquationText::End &end, size_t a) { return !text_.periodic[a] && end.value; });
   }
   bool has_ends_of_state() const {
-    bool has = false;
-    for (const auto &unknown : text_.unknowns)
-      for (int a = 0; a < shape_.dim; a++)
-        for (const auto &end : unknown.ends[a]) has = has || end.of_state;
-    return has;
-  }
-  // Whether an end's rule has a value, or the exact solution's.
-  bool has_data() const {
-    bool has = text_.has_exact;
-    for (const auto &unknown : text_.unknowns)
-      for (int a = 0; a < shape_.dim; a++)
-        for (int side = 0; side < 2; side++) has = has || (!text_.periodic[a] && unknown.ends[a][side].value);
-    return has;
+    return has_end([](const EquationText::End &end, size_t) { return end.of_state; });
   }
 
   std::string parameters(const std::string &place) const {
@@ -258,12 +259,15 @@ private:
   // What the grid function is at a point.
   void row() {
     line("struct Row {");
-    line(std::string("static constexpr bool is_rate = ") + (text_.has_rate ? "true;" : "false;"));
+    std::string rates = "r_ < 0";
+    for (size_t c = 0; c < text_.unknowns.size(); c++)
+      if (text_.unknowns[c].rate) rates += " || r_ == " + std::to_string(c);
+    line("static constexpr bool is_rate(int r_) { return " + rates + "; }");
     line("template <int r_, class Point_> static typename Point_::Number at(const Point_ &point_) {");
     names_of_point();
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       line("if constexpr (r_ == " + std::to_string(c) + ") return typename Point_::Number(" +
-           row_expression(text_.has_rate ? text_.unknowns[c].rate : text_.unknowns[c].residual) + ");");
+           row_expression(text_.unknowns[c].row()) + ");");
     line("}\n};");
   }
 
@@ -275,35 +279,28 @@ private:
     line(parameters("place_"));
     out_ += definitions(false);
     line("switch ((c_ * equation::axes + axis_) * equation::sides + side_) {");
-    for (size_t c = 0; c < text_.unknowns.size(); c++)
-      for (int a = 0; a < shape_.dim; a++)
-        for (int side = 0; side < 2; side++) {
-          const EquationText::End &end = text_.unknowns[c].ends[a][side];
-          const bool               normal = end.form == EquationText::neumann || end.form == EquationText::robin;
-          if (text_.periodic[a] || end.of_state || (!end.value && !text_.has_exact)) continue;
-          line("case " + std::to_string((c * 3 + a) * 2 + side) + ": return ");
-          if (end.value)
-            line("ScalarOf<R_>(" + expression(end.value) + ");");
-          else
-            line("exact_datum<ExactRow, " + std::to_string(c) + ", R_>(place_, axis_, side_, " +
-                 (normal ? "true" : "false") + ", R_(" + (end.alpha ? expression(end.alpha) : "0") + "), x, y, z, t);");
-        }
+    for_ends([&](const std::string &number, const EquationText::End &end, size_t a, size_t c) {
+      const bool normal = end.form == EquationText::neumann || end.form == EquationText::robin;
+      if (text_.periodic[a] || end.of_state || (!end.value && !text_.has_exact)) return;
+      line("case " + number + ": return ");
+      if (end.value)
+        line("ScalarOf<R_>(" + expression(end.value) + ");");
+      else
+        line("exact_datum<ExactRow, " + std::to_string(c) + ", R_>(place_, axis_, side_, " +
+             (normal ? "true" : "false") + ", R_(" + (end.alpha ? expression(end.alpha) : "0") + "), x, y, z, t);");
+    });
     line("}\nreturn 0;\n}");
     ends_of_state();
   }
   void ends_of_state() {
     std::string cases, data;
-    for (size_t c = 0; c < text_.unknowns.size(); c++)
-      for (int a = 0; a < shape_.dim; a++)
-        for (int side = 0; side < 2; side++) {
-          const EquationText::End    &end = text_.unknowns[c].ends[a][side];
-          const std::string           number = "case " + std::to_string((c * 3 + a) * 2 + side) + ": ";
-          const std::set<std::string> needed = names_needed(text_, end.value.tree);
-          if (!end.of_state) continue;
-          cases += number;
-          data += number + "{\nconst auto &" + name_in_cpp(text_.unknowns[c].name) + " = u_;\n" +
-                  definitions(true, &needed) + "return " + expression(end.value) + ";\n}\n";
-        }
+    for_ends([&](const std::string &number, const EquationText::End &end, size_t, size_t c) {
+      if (!end.of_state) return;
+      const std::set<std::string> needed = names_needed(text_, end.value.tree);
+      cases += "case " + number + ": ";
+      data += "case " + number + ": {\nconst auto &" + name_in_cpp(text_.unknowns[c].name) + " = u_;\n" +
+              definitions(true, &needed) + "return " + expression(end.value) + ";\n}\n";
+    });
     const std::string which = "switch ((c_ * equation::axes + axis_) * equation::sides + side_) {\n";
     line("inline bool is_of_state(int c_, int axis_, int side_) {\n" + which + cases +
          (cases.empty() ? "" : "return true;\n") + "}\nreturn false;\n}");
@@ -314,11 +311,9 @@ private:
 
   void robin() {
     line("inline void all_robin(const Place *place_, Real *alpha_) {\nusing R_ = Real; " + parameters("(*place_)"));
-    for (size_t c = 0; c < text_.unknowns.size(); c++)
-      for (int a = 0; a < shape_.dim; a++)
-        for (int side = 0; side < 2; side++)
-          if (const Expression &e = text_.unknowns[c].ends[a][side].alpha)
-            line("alpha_[" + std::to_string((c * 3 + a) * 2 + side) + "] = R_(" + expression(e) + ");");
+    for_ends([&](const std::string &number, const EquationText::End &end, size_t, size_t) {
+      if (end.alpha) line("alpha_[" + number + "] = R_(" + expression(end.alpha) + ");");
+    });
     line("}");
   }
 

@@ -200,7 +200,7 @@ static PetscErrorCode check_kept_state(TS ts, EquationOnGrid &equation) {
                           "rejected; begin with smaller steps, by -ts_dt or -ts_adapt_dt_max",
                           (double)equation.attempt.begin));
   PetscCheck(!lost, equation.grid().comm, PETSC_ERR_FP, "%s",
-             text.error_at(text.unknowns[0].rate.line, problem).c_str());
+             text.error_at(text.unknowns[0].row().line, problem).c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -224,7 +224,7 @@ static PetscErrorCode check_last_try(TS ts, EquationOnGrid &equation, bool *refu
                     "out -ts_adapt_always_accept, or give a smaller -ts_adapt_dt_min, -ts_rtol and -ts_atol",
                     (double)attempt.begin, (double)time));
   PetscCheck(!taken, equation.grid().comm, PETSC_ERR_FP, "%s",
-             text.error_at(text.unknowns[0].rate.line, problem).c_str());
+             text.error_at(text.unknowns[0].row().line, problem).c_str());
   if (time == attempt.begin) PetscCall(check_kept_state(ts, equation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

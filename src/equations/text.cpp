@@ -174,18 +174,10 @@ private:
   // ---- statements
 
   bool reserved(const std::string &name) const {
-    static const char *const names[] = {
-        "x",         "y",           "z",        "t",        "I",        "hx",     "hy",      "hz",
-        "pi",        "parameter",   "field",    "unknowns", "residual", "rate",   "initial", "exact",
-        "grid",      "periodic",    "domain",   "stretch",  "step_x",   "step_y", "step_z",  "sides",
-        "laplacian", "bilaplacian", "upwind_x", "upwind_y", "upwind_z", "d",      "dx",      "dy",
-        "dz",        "dxx",         "dyy",      "dzz",      "dxy"};
-    for (const char *other : names)
-      if (name == other) return true;
-    if (find_function(name)) return true;
-    for (const char *form : form_names_of_equations)
-      if (name == form) return true;
-    return false;
+    const auto is_in = [&](const std::vector<std::string> &names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    return is_in(words_of_grid) || is_in(statement_words) || is_in({"pi", "I", "sides"}) || find_function(name);
   }
   bool known(const std::string &name) const {
     for (const auto &p : to_.parameters)
@@ -458,22 +450,22 @@ private:
       error_ = to_.file + ": there is neither a residual nor a rate; state one, as residual = -laplacian(u) - 1";
       return;
     }
-    if (to_.has_residual && to_.has_rate) {
-      error_ = to_.file +
-               ": there are a residual and a rate; state the residual of a steady equation, or the rate du/dt "
-               "of one in time";
-      return;
-    }
-    const auto all = [&](Expression EquationText::Unknown::*which, bool has, const char *what) {
-      if (!has) return;
-      for (const auto &u : to_.unknowns)
-        if (!(u.*which))
-          error_ =
-              to_.file + ": the " + what + " of " + u.name + " is missing; state " + what + "(" + u.name + ") = ...";
+    const auto missing = [&](const EquationText::Unknown &u, const std::string &what, const char *more) {
+      error_ =
+          to_.file + ": the " + what + " of " + u.name + " is missing; state " + what + "(" + u.name + ") = ..." + more;
     };
-    all(&EquationText::Unknown::residual, to_.has_residual, "residual");
-    all(&EquationText::Unknown::rate, to_.has_rate, "rate");
-    all(&EquationText::Unknown::exact, to_.has_exact, "exact");
+    for (const auto &u : to_.unknowns) {
+      if (!u.row())
+        missing(u, to_.has_rate ? "rate" : "residual", to_.has_rate ? ", or residual for an algebraic unknown" : "");
+      if (to_.has_exact && !u.exact) missing(u, "exact", "");
+      if (u.residual && u.rate)
+        error_ = to_.file + ": there are a residual and a rate of " + u.name +
+                 "; state the residual of a steady equation, or the rate du/dt of one in time";
+      for (const auto &axis : u.ends)
+        for (const auto &end : axis)
+          if (to_.is_mixed() && end.form == EquationText::identity)
+            fail(end.line, "identity is not possible where residuals stand beside rates; use dirichlet");
+    }
   }
 
   EquationText          &to_;

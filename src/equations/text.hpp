@@ -62,6 +62,7 @@ struct EquationText {
     std::string name;
     int         line = 0; // 0: the text names none
     Expression  residual, rate, initial, exact;
+    const Expression &row() const { return rate ? rate : residual; }
     End         ends[3][2]; // [axis][side]
   };
 
@@ -82,6 +83,7 @@ struct EquationText {
   bool                     has_rate = false, has_residual = false, has_initial = false, has_exact = false;
   bool                     fields_of_time = false; // a formula of one depends on the time
 
+  bool is_mixed() const { return has_rate && has_residual; } // algebraic unknowns beside those with rates
   bool stretches() const { // some axis, not by the DM's coordinates
     return stretching[0].form || stretching[1].form || stretching[2].form;
   }
@@ -98,6 +100,7 @@ private:
 // The last step of reading: checks the names in all expressions, and gathers the axes that they need.
 std::string                           check_names(EquationText *text);
 extern const std::vector<std::string> statement_words; // by which statements begin
+extern const std::vector<std::string> words_of_grid;   // of coordinates, spacings and differences
 // The statement nearest to a misspelt word, as ": did you mean initial?"; empty if none is near.
 std::string suggestion_of_statement(const std::string &word);
 
