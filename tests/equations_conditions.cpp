@@ -34,7 +34,7 @@ TEST_CASE("a flux that is linear in the unknown is a condition of Robin", "[equa
     INFO(c.text);
     const std::string head = "parameter(h, 1.5)\nwarm = 20 + x\n",
                       other = c.dim > 1 ? "\neliminated(bottom) = 2 + x\n" : "\n";
-    Grid flux = grid_with(head + "loss(v) = -h*(v - warm)\nneumann(left) = loss(u)\nrobin(right, 0.5) = 4 - u" + other +
+    Grid flux = grid_with(head + "loss(u) = -h*(u - warm)\nneumann(left) = loss(u)\nrobin(right, 0.5) = 4 - u" + other +
                               c.text,
                           c.dim, 7, c.shape, c.width),
          robin = grid_with(head + "robin(left, h) = h*warm\nrobin(right, 1.5) = 4" + other + c.text, c.dim, 7, c.shape,

@@ -44,6 +44,7 @@ TEST_CASE("differences of formulas are those of their values at neighbours", "[e
       {"residual = upwind_x(u, u^2)", "residual = max(u, 0)*(u*u - u(-1)*u(-1))/hx + min(u, 0)*(u(1)*u(1) - u*u)/hx"},
       // definitions with arguments
       {"lap(v) = dxx(v) + dyy(v)\nresidual = lap(u) + lap(u*u)", "residual = laplacian(u + u^2)"},
+      {"f(v) = v(1) - v(-1)\nmu = u^2 + x\nresidual = f(mu)", "residual = u(1)*u(1) - u(-1)*u(-1) + 2*hx"},
       {"square(v) = v*v\nresidual = dx(square(u))", "residual = dx(u*u)"},
       {"flux(k, v) = d(1 + k, v) + k\nresidual = flux(u*u, u + 1)", "residual = d(1 + u^2, u) + u^2"},
       {"there(v, i) = v(i, 0) + dx(v*v(i))\nof(w) = there(2*w, 1)\nresidual = of(u)",

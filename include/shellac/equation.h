@@ -320,7 +320,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetLinear(DM da, PetscBool *linear);
 .  da - a `DMDA` with an equation
 
    Output Parameter:
-.  rate - whether it is a rate
+.  rate - whether it is a rate, of at least one unknown
 
    Level: intermediate
 
@@ -407,9 +407,13 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetCoordinates(DM da, PetscReal x[], Pet
 
    Level: beginner
 
+   Note:
+   Unknowns with a residual beside others with a rate get the values that make their residuals zero, by a `SNES` with the
+   options prefix initial_.
+
    Errors:
    `PETSC_ERR_ARG_WRONGSTATE` without an equation, `PETSC_ERR_ORDER` for a parameter or a field without values,
-   `PETSC_ERR_ARG_SIZ` for a vector with another distribution.
+   `PETSC_ERR_ARG_SIZ` for a vector with another distribution, `PETSC_ERR_NOT_CONVERGED` where these values are not found.
 
 .seealso: `DMDASetEquation()`, `DMDAEquationComputeExact()`
 @*/

@@ -68,20 +68,19 @@ void find_grid_arguments(const EquationText &text, EquationText::Definition *d) 
 
 // ---- what a compiler gets --------------------------------------------------------------------------------------------
 
-// The definition's formula with these arguments, in that line.
-static Node substituted(const EquationText::Definition &d, const Node &part, const std::vector<Node> &arguments,
-                        int line) {
-  const NamesOf names{nullptr, &d};
-  const int     argument = part.kind == Node::name || part.kind == Node::call ? names.argument(part.text) : -1;
-  Node          made = part;
-  for (Node &p : made.parts) p = substituted(d, p, arguments, line);
-  made.line = line;
+// The definition's formula with the arguments of a call; names: those of the call.
+static Node substituted(const EquationText::Definition &d, const Node &part, const NamesOf &names, const Node &call) {
+  const int argument =
+      part.kind == Node::name || part.kind == Node::call ? NamesOf{nullptr, &d}.argument(part.text) : -1;
+  Node made = part;
+  for (Node &p : made.parts) p = substituted(d, p, names, call);
+  made.line = call.line;
   if (argument < 0) return made;
-  const Node &given = arguments[(size_t)argument];
+  const Node &given = call.parts[(size_t)argument];
   if (part.kind == Node::name) {
     made = given;
     made.bracketed = true;
-  } else if (given.kind == Node::name)
+  } else if (is_grid_function(names, given))
     made.text = given.text;
   else {
     made.text = formula_call;
@@ -98,7 +97,7 @@ Node with_formulas(const EquationText &text, const Node &tree, const EquationTex
   for (size_t a = 0; d && a < tree.parts.size(); a++)
     expands = expands || (is_read(names, tree, a) && !is_grid_function(names, tree.parts[a]));
   if (expands) {
-    Node body = substituted(*d, d->value.tree, tree.parts, tree.line);
+    Node body = substituted(*d, d->value.tree, names, tree);
     body.bracketed = true;
     return with_formulas(text, body, within, name);
   }
@@ -121,12 +120,13 @@ Node with_formulas(const EquationText &text, const Node &tree, const EquationTex
 
 std::set<std::string> names_needed(const EquationText &text, const Node &tree) {
   std::set<std::string> needed;
-  const auto            add = [&](const Node &by) {
-    for (const std::string &name : names_in(by)) needed.insert(name);
-  };
-  add(tree);
-  for (size_t d = text.definitions.size(); d-- > 0;) // which use none but earlier ones
-    if (needed.count(text.definitions[d].name)) add(text.definitions[d].value.tree);
+  for (const std::string &name : names_in(tree)) needed.insert(name);
+  for (size_t n = text.definitions.size(); n-- > 0;) { // which use none but earlier ones
+    const auto &d = text.definitions[n];
+    if (!needed.count(d.name)) continue;
+    for (const std::string &name : names_in(d.value.tree))
+      if (!std::count(d.arguments.begin(), d.arguments.end(), name)) needed.insert(name);
+  }
   return needed;
 }
 

@@ -14,28 +14,18 @@ static double sign(double x) {
 static double heaviside(double x) {
   return x > 0 ? 1 : x < 0 ? 0 : x + 0.5;
 }
-const std::vector<Function> expression_functions = {{"exp", std::exp},
-                                                    {"log", std::log},
-                                                    {"sqrt", std::sqrt},
-                                                    {"sin", std::sin},
-                                                    {"cos", std::cos},
-                                                    {"tan", std::tan},
-                                                    {"asin", std::asin},
-                                                    {"acos", std::acos},
-                                                    {"atan", std::atan},
-                                                    {"sinh", std::sinh},
-                                                    {"cosh", std::cosh},
-                                                    {"tanh", std::tanh},
-                                                    {"floor", std::floor},
-                                                    {"fabs", std::fabs},
-                                                    {"abs", std::fabs},
-                                                    {"erf", std::erf},
-                                                    {"sign", sign},
-                                                    {"heaviside", heaviside},
-                                                    {"pow", nullptr, std::pow},
-                                                    {"atan2", nullptr, std::atan2},
-                                                    {"min", nullptr, std::fmin},
-                                                    {"max", nullptr, std::fmax}};
+static double smaller(double a, double b) { // not a number, if one of them is not
+  return b < a || b != b ? b : a;
+}
+static double larger(double a, double b) {
+  return b > a || b != b ? b : a;
+}
+const std::vector<Function> expression_functions = {
+    {"exp", std::exp},   {"log", std::log},   {"sqrt", std::sqrt},      {"sin", std::sin},   {"cos", std::cos},
+    {"tan", std::tan},   {"asin", std::asin}, {"acos", std::acos},      {"atan", std::atan}, {"sinh", std::sinh},
+    {"cosh", std::cosh}, {"tanh", std::tanh}, {"floor", std::floor},    {"fabs", std::fabs}, {"abs", std::fabs},
+    {"erf", std::erf},   {"sign", sign},      {"heaviside", heaviside}, {"pow", std::pow},   {"atan2", std::atan2},
+    {"min", smaller},    {"max", larger}};
 
 const Function *find_function(const std::string &name) {
   for (const Function &f : expression_functions)
@@ -423,20 +413,14 @@ bool constant_value(const Node &node, const LookUp &lookup, double *value) {
   case Node::sum:
   case Node::product:
     *value = parts[0];
-    for (size_t p = 1; p < parts.size(); p++) switch (node.operators[p - 1][0]) {
-      case '+':
-        *value += parts[p];
-        break;
-      case '-':
-        *value -= parts[p];
-        break;
-      case '*':
-        *value *= parts[p];
-        break;
-      case '/':
-        *value /= parts[p];
-        break;
-      }
+    for (size_t p = 1; p < parts.size(); p++) {
+      const char   operation = node.operators[p - 1][0];
+      const double by = parts[p];
+      *value = operation == '+'   ? *value + by
+               : operation == '-' ? *value - by
+               : operation == '*' ? *value * by
+                                  : *value / by;
+    }
     return true;
   default:
     return false;

@@ -14,6 +14,8 @@ struct Function {
   double (*of_one)(double) = nullptr;
   double (*of_two)(double, double) = nullptr;
 
+  Function(const char *name, double (*f)(double)) : name(name), of_one(f) {}
+  Function(const char *name, double (*f)(double, double)) : name(name), of_two(f) {}
   size_t arguments() const { return of_one ? 1 : 2; }
 };
 extern const std::vector<Function> expression_functions;
