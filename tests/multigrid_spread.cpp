@@ -145,9 +145,11 @@ TEST_CASE("levels on several GPUs follow a matrix that is scaled and shifted", "
       for (const char *whole : {"0", "600", "20000"})
         for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY}) {
           const Lattice     l = lattice(N, ends);
-          const std::string options = std::string("-test_pc_type stencilmg -test_ksp_type gmres -test_ksp_rtol 1e-9 "
-                                                  "-test_pc_stencilmg_whole_points ") +
-                                      whole;
+          const std::string options =
+              std::string("-test_pc_type stencilmg -test_ksp_type gmres -test_ksp_pc_side right "
+                          "-test_ksp_rtol 1e-9 "
+                          "-test_pc_stencilmg_whole_points ") +
+              whole;
           Twins      t(l, VECCUDA);
           Vector     b = random_vector(t.da, 1), x = make_vector(t.da);
           const Fill fill = medium_fill(l, Medium::blocks, form, 0.01);

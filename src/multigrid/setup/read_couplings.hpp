@@ -51,7 +51,6 @@ struct RowsBeside {
     const int    center = neighbours.count;
     unsigned     met = 0; // arms, a bit each
     fill_run(others, n, PetscReal(0));
-    SHELLAC_UNROLL
     for (int s = 0; s < from.count; s++) {
       PetscInt d[3]; // along an axis of one point all columns are the point itself
       for (int a = 0; a < 3; a++) d[a] = patch.N[a] > 1 ? from.slot[s].step[a] : 0;
