@@ -98,6 +98,23 @@ TEST_CASE("solid points have the rows of a textbook", "[obstacles]") {
     }
 }
 
+TEST_CASE("solid points on axes of one point", "[obstacles]") {
+  for (MatLaplaceBoundaryType lower : all_forms)
+    for (MatLaplaceBoundaryType upper : all_forms) {
+      Grid   da;
+      Matrix A;
+      Medium m;
+      m.dim = 2;
+      m.N[0] = 6;
+      m.forms[1][0] = lower, m.forms[1][1] = upper;
+      m.sigma = 0;
+      m.solid = [](const PetscInt i[3]) { return i[0] == 2 || i[0] == 4; };
+      INFO(describe(m));
+      if (!make(m, da, A, false)) continue;
+      check_operator(A, assemble_by_hand(m, da), da);
+    }
+}
+
 TEST_CASE("walls take data like the sides of the domain", "[obstacles]") {
   for (bool advection : {false, true})
     for (int seed = 1; seed <= 100; seed++) {

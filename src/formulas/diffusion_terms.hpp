@@ -75,7 +75,8 @@ template <class Values> struct DiffusionTerms {
   SHELLAC_HD bool fixed(const PetscInt i[3]) const {
     if (!masked || solid(i)) return masked;
     bool open = walls_have_values || sigma != PetscScalar(0);
-    for (int a = 0; a < dim; a++)
+    for (int a = 0; a < dim; a++) open = open || ends[a].identity(i[a]); // a given value
+    for (int a = 0; a < dim && !open; a++)
       for (int step = -1; step <= 1; step += 2) {
         PetscInt  inside;
         PetscReal factor, given;
