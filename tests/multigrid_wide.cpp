@@ -66,3 +66,33 @@ TEST_CASE("cycles precondition differences of fourth order", "[multigrid]") {
               std::string::npos);
       }
 }
+
+TEST_CASE("identity rows between points that differences of fourth order couple", "[multigrid]") {
+  for (const Lattice &l : {wide({61, 1, 1}), wide({40, 48, 1}), wide({13, 12, 17})})
+    for (bool columns : {false, true}) { // with columns the matrix is symmetric
+      Grid da;
+      if (!try_make_grid(l, &da)) continue;
+      Twins                 t(l);
+      Vector                u = random_vector(t.da, 3), b = make_vector(t.da), x = make_vector(t.da);
+      PetscInt              first, last, iterations;
+      std::vector<PetscInt> rows;
+      INFO(describe(l) << (columns ? ", columns too" : ""));
+      OK(MatGetOwnershipRange(t.A, &first, &last));
+      for (PetscInt row = first; row < last; row++)
+        if (PetscRealPart(random_value((size_t)row, 4)) < -0.4) rows.push_back(row);
+      t.both([&](DM dm, Mat M) {
+        set_rows(dm, M, fourth_order(l, 0.3, 0), Way::stencil, ADD_VALUES);
+        assemble(M);
+        const PetscInt n = (PetscInt)rows.size();
+        if (columns)
+          OK(MatZeroRowsColumns(M, n, rows.data(), 1, NULL, NULL));
+        else
+          OK(MatZeroRows(M, n, rows.data(), 1, NULL, NULL));
+      });
+      OK(MatMult(t.aij, u, b));
+      CHECK(solve(t.A, b, x, std::string("-test_ksp_rtol 1e-8 -test_ksp_type ") + (columns ? "cg" : "gmres"),
+                  &iterations) > 0);
+      CHECK(iterations <= 14);
+      CHECK(relative_residual(t.aij, b, x) <= 1e-6);
+    }
+}

@@ -79,7 +79,7 @@ struct ReadRows {
 struct AddFar {
   CouplingArrays     rows;
   NeighbourList      neighbours;
-  const PetscScalar *far;
+  const PetscScalar *far, *fixed; // a fixed point between two others gets no coupling
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
     const size_t at = rows.grown.index(p);
@@ -93,7 +93,7 @@ struct AddFar {
         if (!to.d[a] || to.d[(a + 1) % 3] || to.d[(a + 2) % 3]) continue;
         const PetscScalar *own = far + (2 * a + (to.d[a] > 0)) * rows.points() + at, *before = own - to.step;
         for (int i = 0; i < n; i++) {
-          const PetscScalar more = 2 * (own[i] + before[i]);
+          const PetscScalar more = fixed[at + i] == (PetscScalar)0 ? 2 * (own[i] + before[i]) : (PetscScalar)0;
           c[i] -= more;
           added[i] += PetscAbsScalar(more);
         }
@@ -346,7 +346,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   PetscCall(arrays.Restore());
   if (far) {
     PetscCall(fill(far, 6));
-    PetscCall(survey(OF_FAR, AddFar{couplings, neighbours, far}));
+    PetscCall(survey(OF_FAR, AddFar{couplings, neighbours, far, fixed}));
   }
   PetscCall(fill(fixed, 1));
   PetscCall(for_each_run(memory, patch.all(), LeaveFixed{couplings, neighbours, fixed}));
