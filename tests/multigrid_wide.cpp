@@ -96,3 +96,27 @@ TEST_CASE("identity rows between points that differences of fourth order couple"
       CHECK(relative_residual(t.aij, b, x) <= 1e-6);
     }
 }
+
+TEST_CASE("values that make far couplings too large end a solve, not the program", "[multigrid]") {
+  const Lattice l = wide({64, 1, 1});
+  Grid          da;
+  REQUIRE(try_make_grid(l, &da));
+  Matrix             A = captured(da, fourth_order(l, 0, 0.01));
+  Vector             b = random_vector(da, 3), x = make_vector(da);
+  Solver             ksp = make_solver(A, "-test_pc_type stencilmg -test_ksp_type cg");
+  KSPConvergedReason reason;
+  OK(KSPSolve(ksp, b, x));
+  OK(MatZeroEntries(A));
+  set_rows(
+      da, A,
+      [](const PetscInt *, const PetscInt arm[3], PetscScalar *entry) {
+        const PetscReal weights[] = {6, -4, 1}; // of differences that have no second moment
+        *entry = weights[PetscAbs(arm[0])];
+      },
+      Way::stencil, ADD_VALUES);
+  assemble(A);
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPSolve(ksp, b, x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  CHECK(reason == KSP_DIVERGED_PC_FAILED);
+}

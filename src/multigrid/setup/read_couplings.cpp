@@ -378,9 +378,9 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     for (const PetscReal sum : of_axis)
       if (!std::isfinite(sum)) found.flags.problem = not_finite; // of finite entries, too
   result->refusal = problems[found.flags.problem];
-  result->cause = found.flags.problem == not_finite ? SetupFindings::not_finite
-                  : found.flags.problem == far_ones ? SetupFindings::couplings
-                                                    : SetupFindings::values;
+  result->cause = found.flags.problem == not_finite          ? SetupFindings::not_finite
+                  : found.flags.problem == far_ones && !wide ? SetupFindings::couplings
+                                                             : SetupFindings::values;
   // finite elements may do so with the neighbours in a box
   rows->mixed_signs = found.flags.positive && found.flags.negative && !box;
   if (result->refusal.empty() && rows->mixed_signs && !rows->nonsymmetric) result->refusal = opposite_signs;
