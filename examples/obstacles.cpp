@@ -1,8 +1,8 @@
 /*
-  Diffusion through a porous medium: the pores are a fluid of diffusivity 1, the grains are solid. The unit cell repeats in all
-  directions. A mean gradient of 1 along x drives u = x + v: -Δv = 0 in the fluid, ∂v/∂n = -n_x at the walls. The mean flux is
-  the effective diffusivity, compared with Rayleigh's series for arrays of discs or spheres (1892), or with Weissberg's bound
-  for random ones that may overlap (1963).
+  Diffusion through a porous medium: the pores are a fluid of diffusivity 1, the grains are solid. The unit cell
+  repeats in all directions. A mean gradient of 1 along x drives u = x + v: -Δv = 0 in the fluid, ∂v/∂n = -n_x at the
+  walls. The mean flux is the effective diffusivity, compared with Rayleigh's series for arrays of discs or spheres
+  (1892), or with Weissberg's bound for random ones that may overlap (1963).
 
       mpiexec -n 2 ./obstacles
       ./obstacles -dim 3 -n 64 -medium array

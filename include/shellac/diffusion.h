@@ -331,21 +331,21 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetShift(Mat A, PetscScalar sigma);
    Level: beginner
 
    Notes:
-   A point stands for the cell of a spacing's width around it. The faces between the cells of solid points and of the fluid are
-   walls, half a spacing away from the point. `MatDiffusionSetWall()` selects what holds there. Nothing flows through the cell
-   of a solid point: its row is that of the identity, and k and w there are not used, unless k is given on faces. Then a wall
-   has the k of its face, otherwise that of the fluid's point beside it. `MatLaplaceSetRightHandSide()` makes b zero at solid
-   points, so that u is zero there. A point that no face lets anything through, without a shift, has a row of the identity, too,
-   because its row would be zero.
+   A point stands for the cell of a spacing's width around it. The faces between the cells of solid points and of the
+   fluid are walls, half a spacing away from the point. `MatDiffusionSetWall()` selects what holds there. Nothing
+   flows through the cell of a solid point: its row is that of the identity, and k and w there are not used, unless k
+   is given on faces. Then a wall has the k of its face, otherwise that of the fluid's point beside it.
+   `MatLaplaceSetRightHandSide()` makes b zero at solid points, so that u is zero there. A point that no face lets
+   anything through, without a shift, has a row of the identity, too, because its row would be zero.
 
    The data of walls are those of `MatLaplaceAddBoundary()`: their function g is called for each wall with a place inside the
    domain, half a spacing from the fluid's point. `upper` says that the solid is above the fluid.
 
-   The operator keeps a reference to the mask and follows its changes, as it follows k: see `MATDIFFUSION`. With a constant k
-   equal rows are stored once, so that a product reads one or two bytes a point besides the vectors.
+   The operator keeps a reference to the mask and follows its changes, as it follows k: see `MATDIFFUSION`. With a
+   constant k equal rows are stored once, so that a product reads one or two bytes a point besides the vectors.
 
-   With `noflux`, parts of the fluid that are closed are singular. `PCSTENCILMG` finds and solves them if there is a solution.
-   No null space is attached: see `MatSetNullSpace()`. Mats of other types ignore the call.
+   With `noflux`, parts of the fluid that are closed are singular. `PCSTENCILMG` finds and solves them if there is a
+   solution. No null space is attached: see `MatSetNullSpace()`. Mats of other types ignore the call.
 
    Errors:
    `PETSC_ERR_ARG_SIZ` for another layout or a vector of a `DMDA` with another distribution of its points,

@@ -125,8 +125,9 @@ struct BoundRows {
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
 // nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null
 // space. nonsymmetric: with any weights of a fair range; the rows have none then. mixed_signs: couplings of a star have
-// both signs. near: in place of couplings two steps away there are others, see AddFar. opposite: shifts have the sign opposite
-// to the diagonal's. equal_pairs: without masses rows are symmetric, but for rounding errors. ratio: see relaxations().
+// both signs. near: in place of couplings two steps away there are others, see AddFar. opposite: shifts have the sign
+// opposite to the diagonal's. equal_pairs: without masses rows are symmetric, but for rounding errors. ratio: see
+// relaxations().
 struct OperatorRows {
   MPI_Comm            comm = MPI_COMM_NULL;        // of the ranks that have the level's rows together
   PetscMemType        memory = PETSC_MEMTYPE_HOST; // of the arrays
