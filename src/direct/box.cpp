@@ -113,24 +113,14 @@ struct CompareRows {
 };
 
 // Whether rows of this rank are others. few_kinds: as those near the ends, or in the middle.
-PetscErrorCode compare_rows(PetscMemType memory, const Grid &grid, CompareRows compare, bool few_kinds,
-                            AxesMemory *room, int *off) {
+PetscErrorCode compare_rows(PetscMemType memory, CompareRows compare, bool few_kinds, AxesMemory *room, int *off) {
   std::vector<int> found;
 
   PetscFunctionBegin;
   PetscCall(room->off.Grow(1, memory));
   PetscCall(room->off.Zero(memory));
   compare.off = room->off.at(memory);
-  if (few_kinds) {
-    std::vector<PetscInt> tried[3];
-    for (int a = 0; a < 3; a++)
-      for (PetscInt i = 0; i < grid.size[a]; i++)
-        if (is_special(grid.start[a] + i, grid.N[a])) tried[a].push_back(i);
-    for (PetscInt k : tried[2])
-      for (PetscInt j : tried[1])
-        for (PetscInt i : tried[0]) compare(i, j, k);
-  } else
-    PetscCall(for_each_of_box(memory, compare.patch.all(), compare));
+  PetscCall(for_each_kind_of_row(memory, compare.patch, few_kinds, compare));
   PetscCall(room->off.GetHost(memory, &found));
   *off = found[0];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -282,7 +272,7 @@ PetscErrorCode MatStencilGetProducts(Mat P, StencilMat *context, AxesMemory *roo
     *why = "is a box whose rows at the ends of an axis are those of no sine or cosine transform";
   if (why->empty()) {
     const CompareRows compare = {of, op.patch(), expected, nullptr};
-    PetscCall(compare_rows(memory, grid, compare, constant && grid.width <= 1, room, &off));
+    PetscCall(compare_rows(memory, compare, constant && grid.width <= 1, room, &off));
   }
   PetscCall(arrays.Restore());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &off, 1, MPI_INT, MPI_MAX, grid.comm));

@@ -159,9 +159,8 @@ struct CompareRows {
 };
 
 // off: of this rank's rows
-PetscErrorCode compare_rows(PetscMemType memory, const Grid &grid, const Coefficients &of, const Patch &patch,
-                            const Axis axes[3], PetscScalar sigma, PetscReal slack, bool few_kinds, AxesMemory *room,
-                            int off[offs]) {
+PetscErrorCode compare_rows(PetscMemType memory, const Coefficients &of, const Patch &patch, const Axis axes[3],
+                            PetscScalar sigma, PetscReal slack, bool few_kinds, AxesMemory *room, int off[offs]) {
   CompareRows             compare = {of, patch, {}, sigma, slack, nullptr};
   std::vector<PetscReal> &all = room->axes.change();
   std::vector<int>        found;
@@ -181,16 +180,7 @@ PetscErrorCode compare_rows(PetscMemType memory, const Grid &grid, const Coeffic
   PetscCall(room->off.Grow(offs, memory));
   PetscCall(room->off.Zero(memory));
   compare.off = room->off.at(memory);
-  if (few_kinds) {
-    std::vector<PetscInt> tried[3];
-    for (int a = 0; a < 3; a++)
-      for (PetscInt i = 0; i < grid.size[a]; i++)
-        if (is_special(grid.start[a] + i, grid.N[a])) tried[a].push_back(i);
-    for (PetscInt k : tried[2])
-      for (PetscInt j : tried[1])
-        for (PetscInt i : tried[0]) compare(i, j, k);
-  } else
-    PetscCall(for_each_of_box(memory, patch.all(), compare));
+  PetscCall(for_each_kind_of_row(memory, patch, few_kinds, compare));
   PetscCall(room->off.GetHost(memory, &found));
   for (int n = 0; n < offs; n++) off[n] = found[n];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -305,7 +295,7 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
   if (!off[not_near]) {
     const PetscReal lowest =
         axes[0].lowest() + axes[1].lowest() + axes[2].lowest() + (sign < 0 ? -1 : 1) * PetscRealPart(*sigma);
-    PetscCall(compare_rows(memory, grid, rows, op.patch(), axes, *sigma, lowest / 100, few_kinds, room, off));
+    PetscCall(compare_rows(memory, rows, op.patch(), axes, *sigma, lowest / 100, few_kinds, room, off));
   }
   PetscCall(arrays.Restore());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, off, offs, MPI_INT, MPI_MAX, grid.comm));

@@ -2,7 +2,9 @@
 // Reads an operator as a sum over its axes, from its rows.
 
 #include <string>
+#include <vector>
 
+#include "device/launch.hpp"
 #include "device/mirror.hpp"
 #include "device/scratch.hpp"
 #include "multigrid/axis.hpp"
@@ -36,6 +38,22 @@ PetscErrorCode read_sum(Mat P, StencilMat *context, StencilOperator *of, AxesMem
 // constant.
 inline bool is_special(PetscInt i, PetscInt N) {
   return i < 3 || i >= N - 3 || i == N / 2;
+}
+
+// Calls f(i, j, k) on a rank's points, or, with few_kinds, on the host on those whose rows may differ alone.
+template <class Function>
+PetscErrorCode for_each_kind_of_row(PetscMemType memory, const Patch &patch, bool few_kinds, const Function &f) {
+  std::vector<PetscInt> special[3];
+
+  PetscFunctionBegin;
+  if (!few_kinds) PetscFunctionReturn(for_each_of_box(memory, patch.all(), f));
+  for (int a = 0; a < 3; a++)
+    for (PetscInt i = 0; i < patch.size[a]; i++)
+      if (is_special(patch.start[a] + i, patch.N[a])) special[a].push_back(i);
+  for (PetscInt k : special[2])
+    for (PetscInt j : special[1])
+      for (PetscInt i : special[0]) f(i, j, k);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 struct OperatorRows;
