@@ -206,29 +206,20 @@ struct CheckMasses {
   }
 };
 
-// Collective.
-PetscErrorCode is_box(const Grid &grid, const CapturedStencil &op, int *is) {
+// What some rank's rows have besides a star's couplings of neighbours: those across edges or corners, and two steps away.
+struct Reach {
+  int box = 0, far = 0;
+};
+PetscErrorCode get_reach(const Grid &grid, const CapturedStencil &op, Reach *reach) { // collective
   PetscFunctionBegin;
-  *is = 0;
-  for (int arm = 0; arm < op.arms().count(); arm++) {
-    int axes = 0;
-    for (int a = 0; a < 3; a++) axes += grid.N[a] > 1 && op.arms().step(arm)[a];
-    if (axes > 1 && op.uses(arm)) *is = 1;
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 1, MPI_INT, MPI_MAX, grid.comm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Collective: whether some rank's rows have entries two steps along an axis.
-PetscErrorCode reaches_far(const Grid &grid, const CapturedStencil &op, int *far) {
-  PetscFunctionBegin;
-  *far = 0;
   for (int arm = 0; arm < op.arms().count(); arm++) {
     PetscInt d[3];
     for (int a = 0; a < 3; a++) d[a] = grid.N[a] > 1 ? op.arms().step(arm)[a] : 0;
-    if (RowsBeside::two_steps(d) >= 0 && op.uses(arm)) *far = 1;
+    if (!op.uses(arm)) continue;
+    if ((d[0] != 0) + (d[1] != 0) + (d[2] != 0) > 1) reach->box = 1;
+    if (RowsBeside::two_steps(d) >= 0) reach->far = 1;
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, far, 1, MPI_INT, MPI_MAX, grid.comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, reach, 2, MPI_INT, MPI_MAX, grid.comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -281,7 +272,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   Filling                           ghosts; // of several ranks' GPUs
   PetscScalar                      *fixed = nullptr;
   PetscMPIInt                       ranks;
-  int                               box, wide; // some rank's rows couple points across edges or corners; two steps away
+  Reach                             reach;
   Mirror<PetscScalar>               memory_of_far;
   PetscScalar                      *far = nullptr;
   RowFindings                       found;
@@ -300,9 +291,8 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     patch.periodic[a] = grid.periodic(a);
     couplings.neighbours.present[a] = grid.N[a] > 1;
   }
-  PetscCall(is_box(grid, static_cast<CapturedStencil &>(*context->op), &box));
-  PetscCall(reaches_far(grid, static_cast<CapturedStencil &>(*context->op), &wide));
-  couplings.neighbours.star = !box;
+  PetscCall(get_reach(grid, static_cast<CapturedStencil &>(*context->op), &reach));
+  couplings.neighbours.star = !reach.box;
   couplings.grown = patch.all();
   for (int a = 0; a < 3; a++) { // on one rank as many as the level needs
     const PetscInt reach = ranks == 1 ? level_reach(patch, a) : PetscMin(level_reach(patch, a), 1);
@@ -312,7 +302,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   rows->box = couplings.grown;
   PetscCall(couplings.MakeZero(memory));
   PetscCall(rows->fixed.MakeZero(memory, couplings.points(), &fixed));
-  if (wide) PetscCall(memory_of_far.MakeZero(memory, 6 * couplings.points() + room_after_rows, &far));
+  if (reach.far) PetscCall(memory_of_far.MakeZero(memory, 6 * couplings.points() + room_after_rows, &far));
   PetscCall(rows->findings.Grow(sums, memory));
   PetscCall(rows->findings.Zero(memory));
   const bool of_gpus = ranks > 1 && PetscMemTypeDevice(memory);
@@ -369,7 +359,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     if (overflow) rows->findings.at(memory)[OF_MASSES].flags.overflow = 1;
     PetscCall(share());
     const RowFlags &is = found.flags;
-    rows->nonsymmetric = is.nonsymmetric || is.wide || is.overflow || (is.positive && is.negative && !box);
+    rows->nonsymmetric = is.nonsymmetric || is.wide || is.overflow || (is.positive && is.negative && !reach.box);
     if (rows->nonsymmetric) couplings.DropMass();
   }
   if (!of_gpus) PetscCall(halo.Destroy());
@@ -378,11 +368,11 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     for (const PetscReal sum : of_axis)
       if (!std::isfinite(sum)) found.flags.problem = not_finite; // of finite entries, too
   result->refusal = problems[found.flags.problem];
-  result->cause = found.flags.problem == not_finite          ? SetupFindings::not_finite
-                  : found.flags.problem == far_ones && !wide ? SetupFindings::couplings
-                                                             : SetupFindings::values;
+  result->cause = found.flags.problem == not_finite               ? SetupFindings::not_finite
+                  : found.flags.problem == far_ones && !reach.far ? SetupFindings::couplings
+                                                                  : SetupFindings::values;
   // finite elements may do so with the neighbours in a box
-  rows->mixed_signs = found.flags.positive && found.flags.negative && !box;
+  rows->mixed_signs = found.flags.positive && found.flags.negative && !reach.box;
   if (result->refusal.empty() && rows->mixed_signs && !rows->nonsymmetric) result->refusal = opposite_signs;
   rows->near = found.flags.near;
   rows->has_fixed = found.flags.fixed;
