@@ -1,9 +1,8 @@
 // The KSP type stencil: each solve takes the method that goes with the preconditioner, whose operations the KSP then has.
 
-#include <petsc/private/kspimpl.h> // a KSP type has no public interface
-
 #include "device/pc_method.hpp"
 #include "device/petsc.hpp"
+#include "krylov/internals.hpp"
 #include "krylov/types.hpp"
 #include "shellac/krylov.h"
 

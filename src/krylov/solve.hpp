@@ -1,9 +1,8 @@
 #pragma once
 // A solve by conjugate gradients, as cg.cpp does it for the KSP type of type.cpp.
 
-#include <petsc/private/kspimpl.h> // a KSP type has no public interface
-
 #include "krylov/ahead.hpp"
+#include "krylov/internals.hpp"
 #include "krylov/passes.hpp"
 #include "krylov/star.hpp"
 #include "stencil/mat.hpp"
