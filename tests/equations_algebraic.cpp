@@ -18,17 +18,9 @@ static Grid grid_with(const std::string &text, PetscInt dim, PetscInt dof, Petsc
   return da;
 }
 static Vector steps(DM da, const char *type, PetscReal dt, PetscReal end) {
-  Owned<TS, TSDestroy> ts;
-  Vector               u = make_vector(da);
+  Vector u = make_vector(da);
   OK(DMDAEquationComputeInitial(da, u));
-  OK(TSCreate(PETSC_COMM_WORLD, &ts));
-  OK(TSSetDM(ts, da));
-  OK(TSSetType(ts, type));
-  OK(TSSetTimeStep(ts, dt));
-  OK(TSSetMaxTime(ts, end));
-  OK(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
-  OK(TSSetFromOptions(ts));
-  OK(TSSolve(ts, u));
+  OK(TSSolve(stepper(da, type, dt, end), u));
   return u;
 }
 // The unknown c, at all points.

@@ -16,18 +16,6 @@ static Grid line_with(const std::string &text, PetscInt N, DMBoundaryType ends =
   set_equation(da, text);
   return da;
 }
-static Owned<TS, TSDestroy> stepper(DM da, const char *type, PetscReal dt, PetscReal end) {
-  Owned<TS, TSDestroy> ts;
-  OK(TSCreate(PETSC_COMM_WORLD, &ts));
-  OK(TSSetDM(ts, da));
-  OK(TSSetType(ts, type));
-  OK(TSSetTimeStep(ts, dt));
-  OK(TSSetMaxTime(ts, end));
-  OK(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
-  OK(TSSetFromOptions(ts));
-  return ts;
-}
-
 // Two walls, of which one is switched.
 static const char walls[] =
     "parameter(w, 20)\nidentity(left) = sin(w*t) + (t > 0.043 ? 1 : 0)\nidentity(right) = 2\nrate = dxx(u)";

@@ -81,6 +81,18 @@ PetscErrorCode solve(DM da, Vec *u, PetscInt *its, PetscInt *ksp_its) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+Owned<TS, TSDestroy> stepper(DM da, const char *type, PetscReal dt, PetscReal end) {
+  Owned<TS, TSDestroy> ts;
+  OK(TSCreate(PETSC_COMM_WORLD, &ts));
+  OK(TSSetDM(ts, da));
+  OK(TSSetType(ts, type));
+  OK(TSSetTimeStep(ts, dt));
+  OK(TSSetMaxTime(ts, end));
+  OK(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
+  OK(TSSetFromOptions(ts));
+  return ts;
+}
+
 Matrix matrix(DM da, MatType type) {
   Matrix J;
   OK(DMSetMatType(da, type));

@@ -41,4 +41,17 @@ inline PetscReal relative_residual(Mat A, Vec b, Vec x) {
   return size_r / size_b;
 }
 
+// |b - A x| relative to what rounding of A, x and b makes.
+inline PetscReal backward_error(Mat A, Vec b, Vec x) {
+  Vector    r = copy_of(b);
+  PetscReal of_A, of_x, of_b, of_r;
+  OK(MatMult(A, x, r));
+  OK(VecAXPY(r, -1, b));
+  OK(MatNorm(A, NORM_INFINITY, &of_A));
+  OK(VecNorm(x, NORM_INFINITY, &of_x));
+  OK(VecNorm(b, NORM_INFINITY, &of_b));
+  OK(VecNorm(r, NORM_INFINITY, &of_r));
+  return of_r == 0 ? 0 : of_r / (of_A * of_x + of_b);
+}
+
 } // namespace tests

@@ -178,31 +178,6 @@ class Operators(unittest.TestCase):
         if rank == 0:
             np.testing.assert_array_equal(values, np.arange(9)[None, :] + 100 * np.arange(12)[:, None])
 
-    def test_arrays_share_the_memory_of_vectors(self):
-        other = types.SimpleNamespace(__name__="other", from_dlpack=np.from_dlpack)
-        values, before = self.x.getArray(), self.x.sum()
-        self.assertTrue(np.shares_memory(shellac.asarray(self.x), values))
-        if values.dtype.kind == "c":
-            self.assertRaisesRegex(TypeError, "other does not take v, of complex", shellac.asarray, self.x, other)
-        else:
-            self.assertTrue(np.shares_memory(shellac.asarray(self.x, other), values))
-        shellac.asarray(self.x)[:] += 1
-        self.assertAlmostEqual(self.x.sum(), before + 9 * 12)
-        del values
-        self.x.norm()  # which PETSc keeps
-        (values := shellac.asarray(self.x))[:] = 2
-        self.assertAlmostEqual(self.x.norm(), 2 * np.sqrt(9 * 12))
-
-    def test_arrays_on_a_gpu(self):
-        v = type("OnGpu", (PETSc.Vec,), {"__dlpack_device__": lambda v: (2, 0)})().createSeq(3)
-        cupy = types.SimpleNamespace(from_dlpack=lambda v: ("of CuPy", v))
-        for modules in ({"cupy": cupy}, {"cupy": None, "torch": cupy}):
-            with unittest.mock.patch.dict(sys.modules, modules):
-                self.assertEqual(shellac.asarray(v), ("of CuPy", v))
-        with unittest.mock.patch.dict(sys.modules, cupy=None, torch=None):
-            self.assertRaisesRegex(ImportError, "neither CuPy nor PyTorch is installed; v.getArray", shellac.asarray, v)
-        self.assertRaisesRegex(TypeError, "on a GPU, where NumPy has no arrays", shellac.asarray, v, np)
-
 
 class Sums(unittest.TestCase):
     def test_every_kernel_beside_numpy(self):
