@@ -46,6 +46,6 @@ using TextPairs = std::vector<std::array<const char *, 2>>;
 PetscReal difference_of_texts(DM da, const std::string &head, const TextPairs &pairs);
 
 // |J v - (F(u + εv) - F(u - εv)) / 2ε| / |J v| at random u and v, for captured and assembled matrices.
-PetscReal jacobian_difference(DM da);
+PetscReal jacobian_difference(DM da, const std::vector<MatType> &types = {MATAIJ, MATSTENCILSHELL, MATEQUATION});
 
 } // namespace tests

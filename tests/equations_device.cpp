@@ -107,6 +107,18 @@ TEST_CASE("steps that the compiler does not know put no window of values into me
   CHECK(bytes_in_memory("f(i) = u(i) - u\nresidual = f(x < 0.5 ? 1 : -1)") <= 128);
 }
 
+static const char with_integrals[] = "identity(left) = y\nneumann(bottom) = x\nw = mean(u)\n"
+                                     "residual = -laplacian(u) + integral(u*dx(u)*(u - w)^2)*w - u*integral(x)";
+
+TEST_CASE("a text with integrals compiles for a GPU", "[equations]") {
+  if (!shellac::nvrtc_present() || rank_count() > 1) {
+    cases_skipped++;
+    return;
+  }
+  for (const char *kernel : {"values", "entries", "products", "diagonals", "integrands"})
+    CHECK(bytes_in_memory(with_integrals, kernel) <= 128);
+}
+
 static const char many_unknowns[] = "grid(3, box, 2)\nunknowns(u1, u2, u3, u4, u5)\n"
                                     "residual(u1) = -laplacian(u1) + u2(2, -1, 1)\n"
                                     "residual(u2) = -laplacian(u2) + u3 * u1\n"
@@ -167,8 +179,8 @@ static PetscReal difference_of_values(DM da, Vec v, DM reference_da, Vec referen
   return difference / largest;
 }
 
-// Of the same equation, on grids of vectors on the host and on the GPU.
-static void check_same(DM host, DM device) {
+// Of the same equation, on grids of vectors on the host and on the GPU. stored: entries, too
+static void check_same(DM host, DM device, bool stored = true) {
   Vector     u = random_vector(host, 1), f = make_vector(host), v = random_vector(device, 1), g = make_vector(device);
   Evaluation on_host(host), on_device(device);
   OK(VecShift(u, 2)); // positive
@@ -177,6 +189,7 @@ static void check_same(DM host, DM device) {
   on_device.values(v, g);
   CHECK(difference_of_values(device, g, host, f) < 1e-11);
   for (const char *type : {MATSTENCILSHELL, MATAIJ}) {
+    if (!stored) break;
     Matrix    A = jacobian(host, u, type), B = jacobian(device, v, type);
     PetscReal size;
     INFO(type);
@@ -208,7 +221,8 @@ TEST_CASE("texts give the same values and entries on the GPU as on the host", "[
 }
 
 // Compares a text in 3-D on the host with the same on the GPU.
-static void check_rows(const char *text, PetscInt N, DMDAStencilType shape, PetscInt width, bool periodic) {
+static void check_rows(const char *text, PetscInt N, DMDAStencilType shape, PetscInt width, bool periodic,
+                       bool stored = true) {
   Lattice l;
   Grid    grids[2];
   INFO(text << "\n" << N << " points in a row");
@@ -219,7 +233,14 @@ static void check_rows(const char *text, PetscInt N, DMDAStencilType shape, Pets
     OK(DMSetVecType(grids[n], n ? VECCUDA : VECSTANDARD));
     OK(DMDASetEquation(grids[n], text));
   }
-  check_same(grids[0], grids[1]);
+  check_same(grids[0], grids[1], stored);
+}
+
+TEST_CASE("integrals are the same on the GPU as on the host", "[equations][device]") {
+  if (skips(no_gpu(false) || !equations_work())) return;
+  for (const PetscInt N : {9, 66}) check_rows(with_integrals, N, DMDA_STENCIL_STAR, 1, false, false);
+  const std::string stretched = std::string("stretch(x, geometric, 3)\n") + with_integrals;
+  check_rows(stretched.c_str(), 34, DMDA_STENCIL_BOX, 2, false, false);
 }
 
 // On even rows of one rank a thread computes two columns.

@@ -166,7 +166,7 @@ PetscReal difference_of_texts(DM da, const std::string &head, const TextPairs &p
   return difference(A, B);
 }
 
-PetscReal jacobian_difference(DM da) {
+PetscReal jacobian_difference(DM da, const std::vector<MatType> &types) {
   Owned<SNES, SNESDestroy> snes;
   Owned<TS, TSDestroy>     ts;
   PetscBool                rate;
@@ -188,7 +188,7 @@ PetscReal jacobian_difference(DM da) {
   compute(minus, g);
   OK(VecAXPY(f, -1, g));
   OK(VecScale(f, 1 / (2 * step)));
-  for (const char *type : {MATAIJ, MATSTENCILSHELL, MATEQUATION}) {
+  for (const MatType type : types) {
     Matrix J = jacobian(da, u, type);
     OK(MatMult(J, v, product));
     worst = std::max(worst, difference(product, f));

@@ -75,8 +75,7 @@ PetscErrorCode EquationOnGrid::Derive(PetscReal time, Vec state, Vec v, Vec y, L
   if (v) PetscCall(arrays.Read(v, &direction));
   PetscCall(ReadFields(&arrays));
   PetscCall(arrays.Write(y, &out));
-  PetscCall(SetPlace(arrays.memory()));
-  place_.direction = compiled_array(direction);
+  PetscCall(SetPlace(arrays.memory(), lazy, direction));
   equation::Scalar *values = compiled_array(out);
   if (PetscMemTypeDevice(arrays.memory()))
     PetscCall(KernelsOf(lazy).Vectors(kernel, place_, Tables(), regions_, values));
@@ -304,8 +303,9 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   PetscCall(MatShellGetContext(A, (void *)&context));
   PetscCall(get_equation(A, &equation));
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "the derivative of the %s of %s, applied by dual numbers; %s\n",
+      viewer, "the derivative of the %s of %s, applied by dual numbers%s; %s\n",
       equation->equation().text.has_rate ? "rate" : "residual", equation->equation().text.file.c_str(),
+      equation->equation().text.integral_of_state ? ", of integrals too; the diagonal lacks their part" : "",
       context->entries ? "entries are stored for the transpose" : "no entries are stored"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,8 +8,9 @@ namespace shellac {
 static const char formula_call[] = "@";
 
 const std::vector<std::string> words_of_grid = {
-    "x",           "y",  "z",  "t",  "hx",  "hy",  "hz",  "step_x", "step_y",   "step_z",   "d",       "laplacian",
-    "bilaplacian", "dx", "dy", "dz", "dxx", "dyy", "dzz", "dxy",    "upwind_x", "upwind_y", "upwind_z"};
+    "x",      "y",   "z",         "t",           "hx",       "hy",       "hz",  "step_x", "step_y",
+    "step_z", "d",   "laplacian", "bilaplacian", "dx",       "dy",       "dz",  "dxx",    "dyy",
+    "dzz",    "dxy", "upwind_x",  "upwind_y",    "upwind_z", "integral", "mean"};
 
 bool is_coordinate(const std::string &name) {
   return name == "x" || name == "y" || name == "z" || name == "t";
@@ -21,6 +22,9 @@ size_t arguments_of_helper(const std::string &name) {
   const auto &words = words_of_grid;
   if (is_coordinate(name) || is_spacing(name) || std::find(words.begin(), words.end(), name) == words.end()) return 0;
   return name == "d" || name.compare(0, 7, "upwind_") == 0 ? 2 : 1;
+}
+bool is_integral(const NamesOf &names, const Node &node) {
+  return node.kind == Node::call && (node.text == "integral" || node.text == "mean") && names.argument(node.text) < 0;
 }
 
 // ---- what is a formula -----------------------------------------------------------------------------------------------
@@ -60,7 +64,7 @@ void find_grid_arguments(const EquationText &text, EquationText::Definition *d) 
       const Node &part = call.parts[a];
       const bool  is_plain = is_grid_function(names, part), reads = is_read(names, call, a);
       if (is_plain && reads && names.argument(part.text) >= 0) d->is_grid[(size_t)names.argument(part.text)] = true;
-      if ((is_plain || !reads) && !(other && other->expands)) continue;
+      if (((is_plain && !is_integral(names, call)) || !reads) && !(other && other->expands)) continue;
       for (const std::string &name : names_in(part)) d->expands = d->expands || names.argument(name) >= 0;
     }
   });
@@ -90,7 +94,7 @@ static Node substituted(const EquationText::Definition &d, const Node &part, con
 }
 
 Node with_formulas(const EquationText &text, const Node &tree, const EquationText::Definition *within,
-                   const std::function<std::string(const Node &)> &name) {
+                   const std::function<std::string(const Node &, const Node &)> &name) {
   const NamesOf names{&text, within};
   const auto   *d = tree.kind == Node::call ? names.definition(tree.text) : nullptr;
   bool          expands = d && d->expands;
@@ -104,13 +108,14 @@ Node with_formulas(const EquationText &text, const Node &tree, const EquationTex
   Node made = tree;
   for (size_t a = 0; a < made.parts.size(); a++) {
     Node &part = made.parts[a];
-    if (!is_read(names, tree, a) || is_grid_function(names, part)) {
+    if (!is_read(names, tree, a) || (is_grid_function(names, part) && !is_integral(names, tree))) {
       part = with_formulas(text, part, within, name);
       continue;
     }
     Node formula;
-    formula.kind = Node::name, formula.line = part.line, formula.text = name(part);
+    formula.kind = Node::name, formula.line = part.line, formula.text = name(part, tree);
     part = formula;
+    if (is_integral(names, tree)) return part;
   }
   if (made.text != formula_call) return made;
   made.text = made.parts[0].text;

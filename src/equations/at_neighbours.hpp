@@ -13,15 +13,16 @@ namespace shellac {
 bool is_coordinate(const std::string &name); // or the time
 // How many arguments laplacian, d and the like take; 0: the name is another one. The last one is read at neighbours.
 size_t arguments_of_helper(const std::string &name);
+bool   is_integral(const NamesOf &names, const Node &node); // or a mean, of what is evaluated at all points
 
 // Finds which arguments of a definition are read at neighbours, and whether its calls are replaced by what it stands for.
 void find_grid_arguments(const EquationText &text, EquationText::Definition *d);
 
 // An expression for a compiler: calls of definitions are replaced by what these stand for where one of their arguments is a
-// formula that is read at neighbours; such formulas become functions of the point, which name(formula) names in C++.
-// within: the definition that has the expression, or null.
+// formula that is read at neighbours or in an integral; such formulas become functions of the point, which
+// name(formula, call) names in C++. within: the definition that has the expression, or null.
 Node with_formulas(const EquationText &text, const Node &tree, const EquationText::Definition *within,
-                   const std::function<std::string(const Node &)> &name);
+                   const std::function<std::string(const Node &, const Node &)> &name);
 
 // The names in an expression, and those in the definitions of which it is made.
 std::set<std::string> names_needed(const EquationText &text, const Node &tree);

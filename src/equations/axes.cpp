@@ -74,6 +74,17 @@ PetscReal EquationAxis::image_spacing(int side, PetscInt m) const {
   return PetscAbsReal(end_[side] - at(side == LOWER ? image : N_ - 1 - image)) * 2 / (PetscReal)(2 * m - 1);
 }
 
+std::vector<double> EquationAxis::cells() const {
+  std::vector<double> lengths;
+  const auto          half = [&](PetscInt i, int side) { // of a cell
+    if (periodic_ || i != (side ? N_ - 1 : 0))
+      return stretched() ? PetscAbsReal(at(side ? i + 1 : i - 1) - at(i)) / 2 : h_ / 2;
+    return stretched() ? PetscAbsReal(end_[side] - at(i)) : distance_[side] * h_;
+  };
+  for (PetscInt i = 0; i < N_; i++) lengths.push_back((double)(half(i, LOWER) + half(i, UPPER)));
+  return lengths;
+}
+
 std::vector<double> EquationAxis::tables(PetscInt width) const {
   const size_t        n = (size_t)(N_ + 2 * width);
   std::vector<double> tables(equation::axis_tables * n);

@@ -26,6 +26,8 @@ public:
   PetscReal at(PetscInt i) const;
   // The spacing h of Ends::fold() for a point m steps beyond an end: 2m - 1 of them lie between it and its image.
   PetscReal image_spacing(int side, PetscInt m) const;
+  // The lengths of the points' cells: these end in the middle between points, and where the domain does.
+  std::vector<double> cells() const;
   // The tables equation::AxisTable.
   std::vector<double> tables(PetscInt width) const;
 

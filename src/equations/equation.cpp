@@ -83,6 +83,8 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
     equation_->shape.holds_constants = true;
     equation_->kernels.names.push_back("products");
   }
+  for (LazyKernels *of : {&equation_->kernels, &equation_->value_kernels, &equation_->action_kernels})
+    if (!equation_->functions && text.has_integrals) of->names.push_back("integrands");
   MakeRegions();
   const size_t fields = text.fields.size();
   field_set_.assign(fields, false);

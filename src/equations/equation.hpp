@@ -9,7 +9,9 @@
 #include <petscts.h>
 
 #include "device/arrays.hpp"
+#include "device/launch.hpp"
 #include "device/mirror.hpp"
+#include "device/scratch.hpp"
 #include "equations/axes.hpp"
 #include "equations/compiler.hpp"
 #include "equations/kernels.hpp"
@@ -95,6 +97,16 @@ struct CoordinatesSeen {
   }
 };
 
+struct PointSum { // of sum_runs()
+  PetscScalar     value = 0;
+  SHELLAC_HD void add(const PointSum &other) { value += other.value; }
+};
+// Lengths of the cells of a rank's points along each axis.
+struct CellLengths {
+  const double        *of[3];
+  SHELLAC_HD PetscReal volume(PetscInt i, PetscInt j, PetscInt k) const { return of[0][i] * of[1][j] * of[2][k]; }
+};
+
 // An equation on the grid of a DMDA.
 class EquationOnGrid {
 public:
@@ -151,8 +163,9 @@ public:
   bool           IsSingular() const { return null_spaces_[0]; } // at the last of these states
   // A solve begins: its first values and entries are checked, which must be finite.
   void BeginSolve() { checked_ = entries_checked_ = imposed_ = 0; }
-  // The entries of its derivative; A is assembled. Skipped where A has them already.
-  PetscErrorCode Assemble(PetscReal time, Vec u, Mat A);
+  // The entries of its derivative; A is assembled. Skipped where A has them already. Entries lack the derivatives of
+  // integrals: that is an error, unless A is for a preconditioner alone.
+  PetscErrorCode Assemble(PetscReal time, Vec u, Mat A, bool preconditions = false);
   // Jacobian's action without entries: *state, null or not, is a copy of u; y is the derivative there times v, or its
   // diagonal where v is null, computed where the vectors are. Collective.
   PetscErrorCode CopyState(Vec u, Vec *state);
@@ -197,7 +210,10 @@ private:
   PlaceTables      Tables() const;
   // u becomes its copy in `local` with ghost points, where there are several ranks; an earlier copy is taken again.
   PetscErrorCode   GetGhosts(WorkVector *local, Vec *u);
-  PetscErrorCode   SetPlace(PetscMemType memory); // for what Read() has read
+  // For what Read() has read; with the integrals, and their derivatives along a direction. Collective.
+  PetscErrorCode   SetPlace(PetscMemType memory, LazyKernels &kernels, const PetscScalar *direction = nullptr);
+  PetscErrorCode   Integrate(PetscMemType memory, LazyKernels &kernels);
+  PetscErrorCode   GetCells(PetscMemType memory, CellLengths *cells);
   PetscErrorCode   ComputeValues(PetscMemType memory, LazyKernels &kernels, PetscScalar *out);
   PetscErrorCode   ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
   std::string      ArmProblem(const int arm[5]) const;
@@ -258,6 +274,10 @@ private:
   EquationAxis                     axes_[3];
   CoordinatesSeen                  coordinates_;
   Mirror<double>                   tables_; // [axis][equation::AxisTable], where axes are stretched
+  Mirror<double>                         cell_lengths_;
+  Scratch<PetscScalar>                   integrands_; // of Integrate(), as the next ones
+  Scratch<PointSum>                      partial_sums_, sums_;
+  std::vector<PetscScalar>               integrals_; // place_.integrals
   equation::Place                  place_ = {};
   std::vector<equation::Fold>      folds_;
   std::vector<unsigned char>       identity_;

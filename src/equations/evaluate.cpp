@@ -60,11 +60,11 @@ PetscErrorCode EquationOnGrid::ReadFields(Arrays *arrays) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationOnGrid::SetPlace(PetscMemType memory) {
+PetscErrorCode EquationOnGrid::SetPlace(PetscMemType memory, LazyKernels &lazy, const PetscScalar *direction) {
   PetscFunctionBegin;
   const PetscScalar *source;
   place_.u = compiled_array(u_);
-  place_.direction = nullptr; // unless a product sets it
+  place_.direction = compiled_array(direction);
   place_.fields = reinterpret_cast<const equation::Scalar *const *>(field_arrays_.data());
   place_.row_scale = RowScale();
   if (PetscMemTypeDevice(memory) && !pinned_arm_) {
@@ -77,19 +77,20 @@ PetscErrorCode EquationOnGrid::SetPlace(PetscMemType memory) {
   PetscCall(SetTables(memory));
   PetscCall(source_.Get(memory, &source));
   place_.source = compiled_array(source);
+  PetscCall(Integrate(memory, lazy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PlaceTables EquationOnGrid::Tables() const {
   const size_t n = equation_->unknowns();
-  return {fields_.size(), equation_->parameters.size(), n, n * 6 * (size_t)grid_.width, n * 6};
+  return {fields_.size(), equation_->parameters.size(), integrals_.size(), n, n * 6 * (size_t)grid_.width, n * 6};
 }
 
 PetscErrorCode EquationOnGrid::ComputeValues(PetscMemType memory, LazyKernels &lazy, PetscScalar *out) {
   equation::Scalar *values = compiled_array(out);
 
   PetscFunctionBegin;
-  PetscCall(SetPlace(memory));
+  PetscCall(SetPlace(memory, lazy));
   if (PetscMemTypeDevice(memory))
     PetscCall(KernelsOf(lazy).Vectors(values_kernel, place_, Tables(), regions_, values));
   else
@@ -103,7 +104,7 @@ PetscErrorCode EquationOnGrid::ComputeEntries(PetscMemType memory, PetscScalar *
   const size_t count = equation_->unknowns() * (size_t)this->slots();
 
   PetscFunctionBegin;
-  PetscCall(SetPlace(memory));
+  PetscCall(SetPlace(memory, equation_->kernels));
   if (PetscMemTypeDevice(memory))
     PetscCall(KernelsOf(equation_->kernels).Entries(entries_kernel, place_, Tables(), regions_, entries, count));
   else
@@ -155,12 +156,24 @@ PetscErrorCode EquationOnGrid::GetRates(Vec *rates) {
 
 PetscErrorCode EquationOnGrid::UpdateSource() {
   const auto function = equation_->functions->source;
+  WorkVector exact, local;
+  Vec        state;
 
   PetscFunctionBegin;
   if (!function || (source_version_ == version_ && source_time_ == place_.time)) PetscFunctionReturn(PETSC_SUCCESS);
   auto &source = source_.change();
   source.resize(owned() * equation_->unknowns());
   const equation::Region all = AllPoints();
+  if (equation_->text.has_integrals) { // they are those of the exact solution at the grid's points
+    Arrays arrays(PETSC_MEMTYPE_HOST);
+    PetscCall(exact.Get(da_));
+    PetscCall(GetExact(place_.time, exact));
+    PetscCall(GetGhosts(&local, &(state = exact)));
+    PetscCall(arrays.Read(state, &u_));
+    PetscCall(ReadFields(&arrays));
+    PetscCall(SetPlace(arrays.memory(), equation_->kernels));
+    PetscCall(arrays.Restore());
+  }
   function(&place_, &all, compiled_array(source.data()));
   if (source_version_ != version_) { // not at each time: they wait for other ranks
     PetscCall(CheckSource(source));
@@ -210,7 +223,7 @@ PetscErrorCode EquationOnGrid::Impose(PetscReal time, Vec u, bool again) {
   PetscCall(arrays.ReadWrite(u, &values));
   PetscCall(ReadFields(&arrays));
   u_ = nullptr; // nothing is read
-  PetscCall(SetPlace(arrays.memory()));
+  PetscCall(SetPlace(arrays.memory(), lazy));
   if (PetscMemTypeDevice(arrays.memory()))
     PetscCall(KernelsOf(lazy).Vectors(0, place_, Tables(), given_regions_, compiled_array(values)));
   else
@@ -398,7 +411,7 @@ static PetscErrorCode get_made(Mat A, Made **made) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
+PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A, bool preconditions) {
   Made            *made;
   PetscObjectState state;
   PetscBool        without_entries = PETSC_FALSE;
@@ -408,6 +421,14 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   PetscFunctionBegin;
   PetscCall(MatEquationTrySetState(A, time, u, &without_entries));
   if (without_entries) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(
+      preconditions || !equation_->text.integral_of_state, grid_.comm, PETSC_ERR_SUP, "%s",
+      equation_->text
+          .error_at(equation_->text.integral_of_state,
+                    "the Jacobian of an integral of unknowns has entries at all points, which a Mat with those "
+                    "of the stencil lacks; use -dm_mat_type equation, which has products alone (and none with the "
+                    "transpose), or -snes_mf_operator, for which such a Mat is the preconditioner's")
+          .c_str());
   PetscCall(CheckComplete());
   place_.time = time;
   PetscCall(Update());

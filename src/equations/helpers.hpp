@@ -96,6 +96,7 @@ template <class Point> struct Shifted {
   template <int c> Number unknown(int dx, int dy, int dz) const {
     return from.template unknown<c>(d[0] + dx, d[1] + dy, d[2] + dz);
   }
+  template <int n> Number integral() const { return from.template integral<n>(); }
   // Beyond an end by the line through the last two points: formulas continue smoothly there.
   template <int f> Scalar field(int dx, int dy, int dz) const {
     return field_from<f>(0, d[0] + dx, d[1] + dy, d[2] + dz);

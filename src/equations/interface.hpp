@@ -41,6 +41,7 @@ struct PlaceNumbers {
   const Scalar *source;                      // [points written][unknowns], is added to the values; null: zero
   const Scalar *direction;                   // [points read][unknowns], of the Jacobian's action
   Real          row_scale;                   // a factor of all rows
+  Real          inverse_measure;             // of the domain [1/length^dim]
   int          *arm; // on the host: a neighbour that is read beyond the stencil: 1, its steps, its number: see ArmProblem()
 };
 
@@ -53,12 +54,14 @@ struct Place : PlaceNumbers {
 #if defined(__CUDACC_RTC__)
   const Scalar *fields[field_count + 1];
   Real          parameters[parameter_count + 1];
+  Scalar        integrals[integral_numbers + 1];
   Real          given_scale[unknowns];
   Fold          folds[unknowns * axes * sides * width];
   unsigned char identity[unknowns * axes * sides];
 #else
   const Scalar *const *fields; // [fields][points read]
   const Real          *parameters;
+  const Scalar *integrals; // [integral_numbers]: of the text; their derivatives along the direction, if there is one
   const Real          *given_scale; // [unknown]: of the rows where u is given, which makes them as large as the others
   const Fold          *folds;       // [unknown][axis][side][steps - 1]
   const unsigned char *identity;    // [unknown][axis][side]: the last point is on the end, where u is given
@@ -123,6 +126,8 @@ struct Functions {
   void (*field)(const Place *, const Region *, int field, Scalar *out); // out: [points]
   void (*robin)(const Place *, Real *alpha);                            // alpha: [unknown][axis][side]
   VectorFunction product; // as in ActionFunctions; null where no constants can be in the Jacobian's null space
+  VectorFunction integrands; // out: [points][integral_numbers], as Place::integrals
+  int            integral_numbers;
 };
 
 // The Jacobian's action on place->direction; its diagonal. out: [points][unknowns]

@@ -69,6 +69,7 @@ static std::vector<unsigned long long> packed(const equation::Place &place, cons
   append(static_cast<const equation::PlaceNumbers *>(&place), sizeof(equation::PlaceNumbers), 0);
   append(place.fields, tables.fields * sizeof(void *), sizeof(void *));
   append(place.parameters, tables.parameters * sizeof(double), sizeof(double));
+  append(place.integrals, tables.integrals * sizeof(PetscScalar), sizeof(PetscScalar));
   append(place.given_scale, tables.given_scale * sizeof(double), 0);
   append(place.folds, tables.folds * sizeof(equation::Fold), 0);
   append(place.identity, tables.identity, 0);

@@ -12,7 +12,7 @@ namespace shellac {
 
 // How many entries a Place's tables have.
 struct PlaceTables {
-  size_t fields, parameters, given_scale, folds, identity;
+  size_t fields, parameters, integrals, given_scale, folds, identity;
 };
 
 class EquationKernels {

@@ -207,7 +207,19 @@ private:
       const size_t axis = std::string("xyz").find(node.text.back());
       if (!own && has(words_of_grid, node.text) && axis != std::string::npos && axis > 0)
         text_.axis_uses.push_back({node.text, (int)axis, e.line + node.line});
+      if (is_integral(names, node)) look_at_integral(names, node.parts[0], e.line + node.line);
     });
+  }
+
+  // What is known of an argument of a definition: nothing.
+  void look_at_integral(const NamesOf &names, const Node &of, int line) {
+    text_.has_integrals = true;
+    for (const std::string &name : names_needed(text_, of)) {
+      const bool unknown = names.argument(name) >= 0;
+      const auto is = [&](const auto &u) { return u.name == name; };
+      if (unknown || std::any_of(text_.unknowns.begin(), text_.unknowns.end(), is)) text_.integral_of_state = line;
+      text_.nests_integrals = text_.nests_integrals || unknown || name == "integral" || name == "mean";
+    }
   }
 
   // A definition that nothing uses may be a statement that is misspelt.

@@ -155,30 +155,36 @@ template <class Window> struct FromWindow {
 // What a kernel computes at a point, for each row: values, the product with a vector, the diagonal. What is computed
 // often is worth a window, which takes a while to compile; its places must be known to the compiler, else it would be
 // in memory.
-template <class Row> struct Values {
-  static constexpr bool along_vector = false, is_often = true;
+template <bool vector, bool often, int n = unknowns> struct Computed {
+  static constexpr bool along_vector = vector, is_often = often;
+  static constexpr int  numbers = n; // at a point
+};
+template <class Row> struct Values : Computed<false, true> {
   template <class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *sources, Scalar *out) {
     values_of<Row>(q, i, j, k, from, sources, out);
   }
 };
-template <class Row> struct Products {
-  static constexpr bool along_vector = true, is_often = true;
+template <class Row> struct Products : Computed<true, true> {
   template <class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
     products_at<Row>(q, i, j, k, from, out);
   }
 };
-template <class Row> struct Diagonals {
-  static constexpr bool along_vector = false, is_often = false;
+template <class Row> struct Diagonals : Computed<false, false> {
   template <class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
     diagonal_at<Row>(q, i, j, k, from, out);
   }
 };
 
-struct Imposed {
-  static constexpr bool along_vector = false, is_often = false;
+template <class Row> struct Integrands : Computed<false, false, integral_numbers> {
+  template <class From>
+  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
+    integrands_at<Row>(q, i, j, k, from, out);
+  }
+};
+struct Imposed : Computed<false, false> {
   template <class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &, const Scalar *, Scalar *out) {
     impose_at(q, i, j, k, out);
@@ -221,7 +227,7 @@ template <class Of> inline void inside(const Place &q, const Work &work, unsigne
         if (!is_column(x)) continue;
         Scalar        sources[unknowns];
         const Index   there = to + s * step + x, at[axes] = {i + x, dim == 2 ? j + s : j, dim == 3 ? k + s : k};
-        Scalar *const values = out + there * unknowns;
+        Scalar *const values = out + there * Of::numbers;
         sources_at(q, there, sources);
         if (whole_rows && (at[0] < width || at[0] >= q.N[0] - width))
           Of::at(q, at[0], at[1], at[2], NearEnds(q, at[0], at[1], at[2]), sources, values);
@@ -342,7 +348,7 @@ template <class Of> inline void at_ends(const Place &q, const Work &work, unsign
       Of::at(q, i, j, k, WindowAtEnds<Of::along_vector>(q, i, j, k), sources, values);
       SHELLAC_EACH for (int r = 0; r < unknowns; r++) out[to * unknowns + r] = values[r];
     } else
-      Of::at(q, i, j, k, NearEnds(q, i, j, k), sources, out + to * unknowns);
+      Of::at(q, i, j, k, NearEnds(q, i, j, k), sources, out + to * Of::numbers);
   });
 }
 
@@ -366,6 +372,9 @@ template <class Of> inline void at_all_points(const Place &q, const Work &work, 
 }
 template <class Row> inline void values(const Place &q, const Work &work, Scalar *out) {
   at_all_points<Values<Row>>(q, work, out);
+}
+template <class Row> inline void integrands(const Place &q, const Work &work, Scalar *out) {
+  at_all_points<Integrands<Row>>(q, work, out);
 }
 template <class Row> inline void imposed(const Place &q, const Work &work, Scalar *out) {
   at_ends<Imposed>(q, work, blockIdx.x, out);

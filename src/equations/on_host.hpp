@@ -140,6 +140,14 @@ template <class Row> void all_products(const Place *place, const Region *region,
   const Place q = *place;
   region->ends ? products_in<Row, true>(q, *region, out) : products_in<Row, false>(q, *region, out);
 }
+template <class Row, bool ends> void integrands_in(const Place &q, const Region &region, Scalar *out) {
+  for_points<ends>(q, region, [&](Index i, Index j, Index k, const auto &from, Index to) {
+    integrands_at<Row>(q, i, j, k, from, out + to * integral_numbers);
+  });
+}
+template <class Row> void all_integrands(const Place *place, const Region *region, Scalar *out) {
+  region->ends ? integrands_in<Row, true>(*place, *region, out) : integrands_in<Row, false>(*place, *region, out);
+}
 template <class Row, bool ends> void diagonals_in(const Place &q, const Region &region, Scalar *out) {
   for_points<ends>(q, region, [&](Index i, Index j, Index k, const auto &from, Index to) {
     diagonal_at<Row>(q, i, j, k, from, out + to * unknowns);
@@ -235,6 +243,7 @@ public:
   bool                    leaves(int, int) const { return false; }
   template <int c> Number unknown(int dx, int dy, int dz) const { return Number(value<Exact, c>(c, dx, dy, dz)); }
   template <int f> Scalar field(int dx, int dy, int dz) const { return value<Fields, f>(unknowns + f, dx, dy, dz); }
+  template <int n> Number integral() const { return Number(Scalar(place.integrals[n])); }
 
 private:
   equation::Real length(int axis) const { return place.end[axis][1] - place.end[axis][0]; }

@@ -12,6 +12,7 @@ PetscErrorCode EquationOnGrid::SetAxes() {
   bool     stretched = false;
 
   PetscFunctionBegin;
+  place_.inverse_measure = 1;
   const bool first = !equation_->functions; // grid
   if (equation_->domain.empty()) PetscCall(DMGetCoordinates(da_, &coordinates));
   if (coordinates) PetscCall(GridGetAxesFromCoordinates(grid_, da_, given));
@@ -30,6 +31,7 @@ PetscErrorCode EquationOnGrid::SetAxes() {
     place_.h[a] = axes_[a].h();
     place_.inverse_h[a] = 1 / place_.h[a];
     for (int side = 0; side < 2; side++) place_.end[a][side] = axes_[a].end(side);
+    place_.inverse_measure /= place_.end[a][UPPER] - place_.end[a][LOWER];
     for (size_t c = 0; c < equation_->unknowns(); c++) ends_[c][a].h = place_.h[a];
   }
   if (first) equation_->shape.stretched = stretched;

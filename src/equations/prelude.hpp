@@ -185,6 +185,11 @@ template <class SeedType, class From> struct GridPoint {
     return check(unknowns + f, dx, dy, dz) ? from.field(f, dx, dy, dz) : Scalar(0);
   }
 
+  // An integral over the domain. Entries have no derivative of it: each would depend on all points.
+  template <int n> Number integral() const {
+    return seeded(place.integrals[n], 1, SeedType::along_vector ? place.integrals[integral_numbers / 2 + n] : Scalar(0),
+                  -1, -1, false);
+  }
   // What an unknown has along the vector place.direction, if derivatives are.
   template <class... Where> Scalar along(int c, const Where &...where) const {
     return SeedType::along_vector ? from.direction(c, where...) : Scalar(0);
@@ -330,6 +335,18 @@ template <class Row, int r = 0, class From>
 inline void diagonal_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
   entries_of<Row, r>(q, OwnSeed<r>(), i, j, k, from, out + r);
   if constexpr (r + 1 < unknowns) diagonal_at<Row, r + 1>(q, i, j, k, from, out);
+}
+
+// What integrals are of at a point, and the derivatives of these.
+template <class Row, int n = 0, class From>
+inline void integrands_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
+  if (q.direction) {
+    const auto f = Row::template integrand<n>(GridPoint<AlongVector, From>(q, {}, i, j, k, from));
+    out[n] = f.v, out[integral_numbers / 2 + n] = f.derivative(0);
+  } else
+    out[n] = Row::template integrand<n>(GridPoint<NoSeed, From>(q, {}, i, j, k, from)).v,
+    out[integral_numbers / 2 + n] = 0;
+  if constexpr (n + 1 < integral_numbers / 2) integrands_at<Row, n + 1>(q, i, j, k, from, out);
 }
 
 // A function of coordinates at one place.

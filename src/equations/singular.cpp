@@ -37,25 +37,17 @@ struct AnyState {
   }
 };
 
-// One at an unknown of each point, or its cell's volume, where a grid's tables are given; zero at the others.
+// One at an unknown of each point, or its cell's volume; zero at the others.
 struct CellWeights {
-  PetscScalar  *weights; // [points][n]
-  PetscInt      n, unknown, start[3], size[3];
-  bool          by_volume;
-  Ends          ends[3];
-  const double *inverse_cells[3]; // of the points of an axis, null where it has none
-  PetscReal     h[3];
+  PetscScalar *weights; // [points][n]
+  PetscInt     n, unknown, size[3];
+  bool         by_volume;
+  CellLengths  cells;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
-    const PetscInt     p[3] = {start[0] + i, start[1] + j, start[2] + k};
     const size_t       point = (size_t)i + (size_t)size[0] * ((size_t)j + (size_t)size[1] * (size_t)k);
     PetscScalar *const at = weights + point * (size_t)n;
-    PetscReal          volume = 1; // of a cell whose spacings are the mean ones
-    for (int a = 0; a < 3 && by_volume; a++) {
-      volume *= ends[a].cell(p[a]);
-      if (inverse_cells[a]) volume /= inverse_cells[a][p[a]] * h[a];
-    }
-    for (PetscInt c = 0; c < n; c++) at[c] = c == unknown ? volume : 0;
+    for (PetscInt c = 0; c < n; c++) at[c] = c != unknown ? 0 : by_volume ? cells.volume(i, j, k) : 1;
   }
 };
 
@@ -78,19 +70,14 @@ static PetscErrorCode set_any_state(Vec u, size_t unknowns, unsigned seed, doubl
 }
 
 PetscErrorCode EquationOnGrid::SetCells(size_t unknown, bool by_volume, Vec v) {
-  CellWeights cells = {nullptr, (PetscInt)equation_->unknowns(), (PetscInt)unknown, {}, {}, by_volume, {}, {}, {}};
+  CellWeights cells = {nullptr,           (PetscInt)equation_->unknowns(),
+                       (PetscInt)unknown, {grid_.size[0], grid_.size[1], grid_.size[2]},
+                       by_volume,         {}};
   Arrays      arrays;
 
   PetscFunctionBegin;
   PetscCall(arrays.Write(v, &cells.weights));
-  PetscCall(SetTables(arrays.memory()));
-  for (int a = 0; a < 3; a++) {
-    const PetscInt points = grid_.N[a] + 2 * grid_.width;
-    cells.start[a] = grid_.start[a], cells.size[a] = grid_.size[a], cells.h[a] = axes_[a].h();
-    cells.ends[a] = ends_[unknown][a];
-    if (a < grid_.dim && equation_->shape.stretched)
-      cells.inverse_cells[a] = place_.stretched[a] + equation::inverse_cells * points + grid_.width;
-  }
+  PetscCall(GetCells(arrays.memory(), &cells.cells));
   PetscCall(for_each_of_box(arrays.memory(), {{0, 0, 0}, {grid_.size[0], grid_.size[1], grid_.size[2]}}, cells));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -29,7 +29,7 @@ static PetscErrorCode jacobian(EquationOnGrid &equation, PetscReal time, Vec u, 
   PetscBool set;
 
   PetscFunctionBegin;
-  PetscCall(equation.Assemble(time, u, B));
+  PetscCall(equation.Assemble(time, u, B, A != B));
   PetscCall(equation.AttachNullSpaces(u, B));
   if (A == B) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(equation.AttachNullSpaces(u, A));

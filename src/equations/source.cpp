@@ -81,10 +81,21 @@ public:
       : text_(text), shape_(shape), action_(action), kernel_(kernel) {}
 
   std::string write() {
+    coordinates("ExactRow", &EquationText::Unknown::exact);
+    row_and_formulas();
+    boundary();
+    if (!kernel_.empty())
+      kernel();
+    else if (action_)
+      line(exported("ActionFunctions") + "all_products<Row>, all_diagonals<Row>};");
+    else
+      functions();
+    const std::string generated = out_;
     out_ = scalars_are_complex ? "#define PETSC_USE_COMPLEX 1\n" : "";
     out_ += "namespace shellac {\nnamespace equation {\n";
     number("dim", shape_.dim), number("unknowns", text_.unknowns.size()), number("width", shape_.width);
     number("parameter_count", text_.parameters.size()), number("field_count", text_.fields.size());
+    number("integral_numbers", 2 * integrals_.size());
     flag("box", shape_.box), flag("stretched", shape_.stretched), flag("has_exact", text_.has_exact);
     flag("has_data", has_data()), flag("ends_of_state", has_ends_of_state()), flag("imposes", imposes());
     flag("steps_are_known", steps_are_known(text_));
@@ -106,16 +117,7 @@ public:
       part("on_host.hpp", on_host_text);
     else
       part("on_gpu.hpp", on_gpu_text);
-    out_ += "#line 1 \"generated\"\nnamespace shellac {\nnamespace equation {\n";
-    coordinates("ExactRow", &EquationText::Unknown::exact);
-    row_and_formulas();
-    boundary();
-    if (!kernel_.empty())
-      kernel();
-    else if (action_)
-      line(exported("ActionFunctions") + "all_products<Row>, all_diagonals<Row>};");
-    else
-      functions();
+    out_ += "#line 1 \"generated\"\nnamespace shellac {\nnamespace equation {\n" + generated;
     return out_ + "} // namespace equation\n} // namespace shellac\n";
   }
 
@@ -139,11 +141,17 @@ private:
   // The same of a row or a definition of the state, where formulas that are read at neighbours are functions of the point.
   std::string row_expression(const Expression &e, const EquationText::Definition *within = nullptr) {
     Expression in = e;
-    in.tree = with_formulas(text_, e.tree, within, [&](const Node &formula) {
+    in.tree = with_formulas(text_, e.tree, within, [&](const Node &formula, const Node &call) {
       const std::string key = in_cpp({&text_, within}, formula);
       const auto        found = formulas_.emplace(key, formulas_.size());
       if (found.second) formulas_in_order_.push_back({e.text, e.line, e.column, formula});
-      return "equation::at_neighbours<equation::Formula_" + std::to_string(found.first->second) + ">(point_)";
+      const size_t number = found.first->second;
+      if (!is_integral({&text_, within}, call))
+        return "equation::at_neighbours<equation::Formula_" + std::to_string(number) + ">(point_)";
+      const auto        at = std::find(integrals_.begin(), integrals_.end(), number);
+      const std::string integral = "point_.template integral<" + std::to_string(at - integrals_.begin()) + ">()";
+      if (at == integrals_.end()) integrals_.push_back(number);
+      return call.text == "mean" ? "(" + integral + " * point_.place.inverse_measure)" : integral;
     });
     return expression(in, within);
   }
@@ -152,7 +160,7 @@ private:
     const std::string before = out_;
     out_.clear();
     row();
-    const std::string row = out_;
+    std::string row = out_;
     out_.clear();
     std::string declarations;
     for (size_t n = 0; n < formulas_in_order_.size(); n++) {
@@ -165,7 +173,11 @@ private:
       names_of_point(&needed);
       line("return equation::number_of(" + value + ");\n}\n};");
     }
-    out_ = before + declarations + out_ + row;
+    row += "template <int n_, class Point_> static typename Point_::Number integrand(const Point_ &point_) {\n";
+    for (size_t n = 0; n < integrals_.size(); n++)
+      row += "if constexpr (n_ == " + std::to_string(n) + ") return typename Point_::Number(Formula_" +
+             std::to_string(integrals_[n]) + "::at(point_));\n";
+    out_ = before + declarations + out_ + row + "}\n};\n";
   }
 
   // see(number in a switch, end, axis, unknown) for all ends of the grid's axes.
@@ -268,7 +280,7 @@ private:
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       line("if constexpr (r_ == " + std::to_string(c) + ") return typename Point_::Number(" +
            row_expression(text_.unknowns[c].row()) + ");");
-    line("}\n};");
+    line("}");
   }
 
   void boundary() {
@@ -356,7 +368,8 @@ private:
     line(exported("Functions") + "values_part, all_entries<Row>, " + initial + ", " +
          (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>" : "nullptr, nullptr") +
          (imposes() ? ", impose_all" : ", nullptr") + ", all_fields, all_robin, " +
-         (shape_.holds_constants ? "all_products<Row>" : "nullptr") + "};");
+         (shape_.holds_constants ? "all_products<Row>, " : "nullptr, ") +
+         (integrals_.empty() ? "nullptr" : "all_integrands<Row>") + ", integral_numbers};");
   }
 
   static std::string exported(const std::string &type) {
@@ -376,6 +389,7 @@ private:
   std::string          out_;
   std::map<std::string, size_t> formulas_; // that are read at neighbours: their numbers, by what they are in C++
   std::vector<Expression>       formulas_in_order_;
+  std::vector<size_t>           integrals_; // of which of these
 };
 
 } // namespace

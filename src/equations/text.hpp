@@ -82,6 +82,8 @@ struct EquationText {
   std::vector<double>      domain;        // lower and upper end of each axis [length]; empty: 0 and 1
   bool                     has_rate = false, has_residual = false, has_initial = false, has_exact = false;
   bool                     fields_of_time = false; // a formula of one depends on the time
+  bool                     has_integrals = false, nests_integrals = false; // with integrals in them, perhaps
+  int                      integral_of_state = 0; // the line of one that may depend on an unknown; 0: there is none
 
   bool is_mixed() const { return has_rate && has_residual; } // algebraic unknowns beside those with rates
   bool stretches() const { // some axis, not by the DM's coordinates

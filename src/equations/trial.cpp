@@ -40,6 +40,7 @@ int EquationOnGrid::Sample(equation::Region region, unsigned seed, double size, 
   const equation::Place           whole = place_;
   const size_t                    count = equation_->unknowns() * (size_t)slots();
   std::vector<equation::Scalar *> slot(count);
+  std::vector<PetscScalar>        integrals((size_t)equation_->functions->integral_numbers, 1.), integrands;
   int                             points = 1;
   region = sample_of(region);
   for (int a = 0; a < 3; a++) {
@@ -54,6 +55,10 @@ int EquationOnGrid::Sample(equation::Region region, unsigned seed, double size, 
   place_.row_scale = 1;
   place_.arm = own_arm_;
   place_.arm[0] = 0;
+  place_.direction = nullptr;
+  place_.integrals = compiled_array(integrals.data());
+  integrands.resize(integrals.size() * (size_t)points);
+  if (!integrals.empty()) equation_->functions->integrands(&place_, &region, compiled_array(integrands.data()));
   equation_->functions->values(&place_, &region, compiled_array(entries->data()));
   if (!place_.arm[0]) equation_->functions->entries(&place_, &region, slot.data());
   place_ = whole;
