@@ -111,6 +111,52 @@ static std::string mistake_in_number(const std::string &text) {
 
 // ---- the grammar -----------------------------------------------------------------------------------------------------
 
+std::vector<Token> tokens_of(const std::string &text) {
+  static const std::string operators[] = {"**", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*",
+                                          "/",  "<",  ">",  "!",  "?",  ":",  ",",  "=", "^"};
+  std::vector<Token>       tokens;
+  size_t                   at = 0;
+  int                      line = 0;
+  const auto               starts = [&](const std::string &with) { return text.compare(at, with.size(), with) == 0; };
+  const auto               letter = [&](size_t n) { return n < text.size() ? text[n] : '\0'; };
+  for (;;) {
+    const size_t closed = starts("/*") ? text.find("*/", at + 2) : std::string::npos;
+    Token        token;
+    size_t      &end = token.end;
+    token.begin = at, token.line = line, end = at + 1;
+    if (at == text.size())
+      end = at;
+    else if (is_space(text[at]) || starts("//") || closed != std::string::npos) {
+      end = starts("//") ? std::min(text.find('\n', at), text.size()) : starts("/*") ? closed + 2 : end;
+      line += (int)std::count(text.begin() + (long)at, text.begin() + (long)end, '\n');
+      at = end;
+      continue;
+    } else if (is_digit(text[at]) || (text[at] == '.' && is_digit(letter(at + 1)))) {
+      token.kind = Token::number;
+      end = at + length_of_decimal(text, at);
+      while (in_name(letter(end)) || letter(end) == '.' || letter(end) == '\'') end++;
+    } else if (starts_name(text[at])) {
+      token.kind = Token::word;
+      while (in_name(letter(end))) end++;
+    } else if (text[at] == '(' || text[at] == ')')
+      token.kind = text[at] == '(' ? Token::opening : Token::closing;
+    else {
+      const auto *o = std::find_if(std::begin(operators), std::end(operators), starts);
+      token.kind = o == std::end(operators) || starts("/*") ? Token::other : Token::operation;
+      if (token.kind == Token::operation)
+        end = at + o->size();
+      else if (starts("/*"))
+        end = text.size();
+      else
+        while ((letter(end) & 0xc0) == 0x80) end++; // the rest of a character in UTF-8
+    }
+    token.text = text.substr(at, end - at);
+    tokens.push_back(token);
+    if (token.kind == Token::the_end) return tokens;
+    at = end;
+  }
+}
+
 namespace {
 
 constexpr int    most_nested = 200;
@@ -119,77 +165,47 @@ constexpr size_t most_quoted = 40; // letters
 // Reads an expression by its grammar. After the first mistake all that follows is its end.
 class Parser {
 public:
-  explicit Parser(const std::string &text) : text_(text) { advance(); }
+  explicit Parser(const std::string &text) : text_(text), tokens_(tokens_of(text)) { check_token(); }
 
   Mistake read(Node *tree) {
     *tree = read_choice();
-    if (token_ == closing)
+    if (kind() == Token::closing)
       fail("a bracket is not opened: this ) closes nothing");
-    else if (token_ != the_end)
+    else if (kind() != Token::the_end)
       expect_end();
     return mistake_;
   }
 
 private:
-  enum Token { the_end, number, word, operation, opening, closing };
-
   void fail(const std::string &message, size_t at) {
     if (mistake_.message.empty()) mistake_.message = message, mistake_.at = at;
-    token_ = the_end, begin_ = end_ = text_.size();
+    at_ = tokens_.size() - 1;
   }
-  void fail(const std::string &message) { fail(message, begin_); }
+  void fail(const std::string &message) { fail(message, tokens_[at_].begin); }
   bool failed() const { return !mistake_.message.empty(); }
 
-  std::string written(size_t begin, size_t end) const { return text_.substr(begin, end - begin); }
-  std::string token() const { return written(begin_, end_); }
-  bool        is(const char *other) const { return token_ == operation && token() == other; }
-
-  // ---- tokens
+  Token::Kind        kind() const { return tokens_[at_].kind; }
+  const std::string &token() const { return tokens_[at_].text; }
+  bool               is(const char *other) const { return kind() == Token::operation && token() == other; }
+  std::string        written(const Node &node) const { return text_.substr(node.begin, node.end - node.begin); }
 
   void advance() {
-    if (failed()) return;
-    last_ = begin_, last_end_ = end_;
-    for (begin_ = end_; begin_ < text_.size() && is_space(text_[begin_]); begin_++)
-      if (text_[begin_] == '\n') line_++;
-    end_ = begin_;
-    if (begin_ == text_.size()) {
-      token_ = the_end;
-      return;
-    }
-    const char c = text_[begin_], next = begin_ + 1 < text_.size() ? text_[begin_ + 1] : ' ';
-    if (is_digit(c) || (c == '.' && is_digit(next)))
-      take_number();
-    else if (starts_name(c)) {
-      token_ = word;
-      while (end_ < text_.size() && in_name(text_[end_])) end_++;
-    } else
-      take_operator(c);
+    if (kind() == Token::the_end) return;
+    at_++;
+    check_token();
   }
-  void take_number() {
-    double value;
-    token_ = number;
-    end_ = begin_ + length_of_decimal(text_, begin_);
-    while (end_ < text_.size() && (in_name(text_[end_]) || text_[end_] == '.' || text_[end_] == '\'')) end_++;
-    if (!read_decimal(token(), &value)) fail(mistake_in_number(token()));
-  }
-  void take_operator(char c) {
-    static const char *const operators[] = {"**", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*",
-                                            "/",  "<",  ">",  "!",  "?",  ":",  ",",  "=", "^"};
-    token_ = c == '(' ? opening : c == ')' ? closing : operation;
-    end_ = begin_ + 1;
-    if (token_ != operation) return;
-    for (const char *o : operators)
-      if (text_.compare(begin_, std::strlen(o), o) == 0) {
-        end_ = begin_ + std::strlen(o);
-        return;
-      }
-    while (end_ < text_.size() && (text_[end_] & 0xc0) == 0x80) end_++; // the rest of a character in UTF-8
+  void check_token() {
+    const std::string quoted = token(); // no longer there after a mistake
+    const char        c = quoted[0];
+    double            value;
+    if (kind() == Token::number && !read_decimal(quoted, &value)) fail(mistake_in_number(quoted));
+    if (kind() != Token::other) return;
     if (c == '&' || c == '|')
-      fail(token() + " is no operator here; write " + token() + token());
+      fail(quoted + " is no operator here; write " + quoted + quoted);
     else if (c == ';')
       fail("a ; stands inside: give one expression, and one statement a line");
     else
-      fail((c > ' ' || c < 0 ? "'" + token() + "'" : "a character without a picture") +
+      fail((c > ' ' || c < 0 ? "'" + quoted + "'" : "a character without a picture") +
            " has no meaning in an expression; it is made of numbers, names, calls, brackets and + - * / < <= > "
            ">= == != && || ! ?:");
   }
@@ -198,11 +214,11 @@ private:
 
   Node start(Node::Kind kind) const {
     Node node;
-    node.kind = kind, node.begin = begin_, node.line = line_;
+    node.kind = kind, node.begin = tokens_[at_].begin, node.line = tokens_[at_].line;
     return node;
   }
   Node finish(Node node) const {
-    node.end = last_end_;
+    if (at_) node.end = tokens_[at_ - 1].end;
     return node;
   }
   // A node above `first`.
@@ -252,7 +268,7 @@ private:
     static const std::vector<const char *> comparisons = {"<", "<=", ">", ">=", "==", "!="};
     Node                                   node = read_chain(Node::comparison, comparisons, &Parser::read_sum);
     if (node.kind == Node::comparison && !node.bracketed && node.parts.size() > 2 && !failed()) {
-      const auto part = [&](size_t p) { return written(node.parts[p].begin, node.parts[p].end); };
+      const auto part = [&](size_t p) { return written(node.parts[p]); };
       const bool brief =
           part(0).size() + part(1).size() + part(2).size() < most_quoted && part(0).find('\n') == std::string::npos;
       const auto &o = node.operators;
@@ -285,16 +301,16 @@ private:
     return finish(std::move(node));
   }
   Node read_operand() {
-    Node node = start(token_ == number ? Node::number : Node::name);
-    if (token_ == number || token_ == word) {
+    Node node = start(kind() == Token::number ? Node::number : Node::name);
+    if (kind() == Token::number || kind() == Token::word) {
       node.text = token();
       if (node.text == "not") fail("not is no operator here; write !");
       advance();
-      if (node.kind == Node::name && token_ == opening) {
+      if (node.kind == Node::name && kind() == Token::opening) {
         node.kind = Node::call;
         read_arguments(&node);
       }
-    } else if (token_ == opening)
+    } else if (kind() == Token::opening)
       node = read_bracket(node.begin);
     else
       expect_operand();
@@ -304,7 +320,7 @@ private:
   }
   Node read_bracket(size_t begin) {
     advance();
-    if (token_ == closing) fail("nothing stands in these brackets");
+    if (kind() == Token::closing) fail("nothing stands in these brackets");
     Node node = read_choice();
     if (is(",")) fail("a comma stands in brackets that belong to no call; decimals have a point, as 1.5");
     close(begin);
@@ -312,9 +328,9 @@ private:
     return node;
   }
   void read_arguments(Node *call) {
-    const size_t begin = begin_;
+    const size_t begin = tokens_[at_].begin;
     advance();
-    if (token_ != closing) call->parts.push_back(read_choice());
+    if (kind() != Token::closing) call->parts.push_back(read_choice());
     while (is(",")) {
       advance();
       call->parts.push_back(read_choice());
@@ -322,9 +338,9 @@ private:
     close(begin);
   }
   void close(size_t opened) {
-    if (token_ == closing)
+    if (kind() == Token::closing)
       advance();
-    else if (token_ == the_end)
+    else if (kind() == Token::the_end)
       fail("a bracket that is opened here is not closed", opened);
     else
       expect_end();
@@ -334,23 +350,23 @@ private:
 
   // After an operand: a power, or a second operand without an operator.
   void check_next(const Node &node) {
-    const std::string before = written(node.begin, node.end);
+    const std::string before = written(node);
     if (is("**"))
       fail("** is no power here; write " + (before.size() < most_quoted ? before : "u") + "^2");
-    else if (token_ == word && (token() == "and" || token() == "or"))
+    else if (kind() == Token::word && (token() == "and" || token() == "or"))
       fail(token() + " is no operator here; write " + (token() == "and" ? "&&" : "||"));
-    else if (token_ == number || token_ == word || token_ == opening) {
+    else if (kind() == Token::number || kind() == Token::word || kind() == Token::opening) {
       const bool brief = before.size() < most_quoted, calls = find_function(node.text);
       fail("an operator is missing before " + token() +
            (calls   ? "; write " + node.text + "(...)"
-            : brief ? "; a product is written " + before + "*" + token() + (token_ == opening ? "...)" : "")
+            : brief ? "; a product is written " + before + "*" + token() + (kind() == Token::opening ? "...)" : "")
                     : "; a product is written a*b"));
     }
   }
   void expect_operand() {
-    if (token_ == the_end && end_ > 0 && last_end_ > last_)
-      fail("the expression ends with " + written(last_, last_end_) + "; what follows is missing");
-    else if (token_ == the_end)
+    if (kind() == Token::the_end && at_)
+      fail("the expression ends with " + tokens_[at_ - 1].text + "; what follows is missing");
+    else if (kind() == Token::the_end)
       fail("the expression is empty");
     else
       fail("a number, a name or a bracket must stand before " + token());
@@ -376,12 +392,11 @@ private:
     ~Nesting() { parser->nested_--; }
   };
 
-  const std::string &text_;
-  Mistake            mistake_;
-  Token              token_ = the_end;
-  size_t             begin_ = 0, end_ = 0;     // of the token
-  size_t             last_ = 0, last_end_ = 0; // of the one before
-  int                line_ = 0, nested_ = 0;
+  const std::string       &text_;
+  const std::vector<Token> tokens_;
+  size_t                   at_ = 0; // of the tokens
+  Mistake                  mistake_;
+  int                      nested_ = 0;
 };
 
 } // namespace

@@ -28,6 +28,17 @@ bool is_operator_word(const std::string &name); // and, or, not, true, false: th
 // A decimal number without a sign: 2, 0.25, 1e-3. False for C++'s other ones, as 010, 0x10 and 2f, and for what is out
 // of range.
 bool read_decimal(const std::string &text, double *value);
+
+// The parts of a text, between which are white space and comments; the last one is its end. A comment that is not
+// closed is `other`.
+struct Token {
+  enum Kind { the_end, number, word, operation, opening, closing, other } kind = the_end;
+  std::string text;
+  size_t      begin = 0, end = 0;
+  int         line = 0; // from 0
+};
+std::vector<Token> tokens_of(const std::string &text);
+
 // A part of an expression.
 struct Node {
   enum Kind {

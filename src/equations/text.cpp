@@ -1,11 +1,8 @@
 #include "equations/text.hpp"
 
-#include "equations/lines.hpp"
-
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <sstream>
+#include <cstring>
 
 namespace shellac {
 
@@ -15,8 +12,10 @@ const char *const form_names_of_equations[4] = {"eliminated", "identity", "neuma
 std::string EquationText::error_at(int line, const std::string &message, int column) const {
   const auto  number = [](int n) { return n ? ":" + std::to_string(n) : ""; };
   std::string text = file + number(line) + number(column) + ": " + message;
-  if (line >= 1 && line <= (int)lines.size()) text += "\n  " + trimmed(lines[line - 1]);
-  return text;
+  if (line < 1 || line > (int)lines.size()) return text;
+  const std::string &quoted = lines[(size_t)line - 1];
+  const size_t       first = std::min(quoted.find_first_not_of(" \t\v\f"), quoted.size());
+  return text + "\n  " + quoted.substr(first, quoted.find_last_not_of(" \t\v\f") + 1 - first);
 }
 
 const EquationText::Definition *EquationText::definition(const std::string &name) const {
@@ -44,13 +43,17 @@ public:
   explicit Reader(EquationText *to) : to_(*to) {}
 
   std::string read(const std::string &as_given) {
-    const std::string  text = with_plain_lines(as_given);
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) to_.lines.push_back(line);
-    int               opened = 0;
-    const std::string code = without_comments(text, &opened);
-    if (opened) fail(opened, "a comment that is opened here by /* is not closed; close it by */");
-    split(code);
+    // without what editors put in front of a text in UTF-8, and with one character at the end of a line
+    for (size_t c = as_given.compare(0, 3, "\xef\xbb\xbf") == 0 ? 3 : 0; c < as_given.size(); c++) {
+      const bool returns = as_given[c] == '\r';
+      if (!returns || c + 1 == as_given.size() || as_given[c + 1] != '\n') text_ += returns ? '\n' : as_given[c];
+    }
+    for (size_t c = 0, end; c < text_.size(); c = end + 1) {
+      end = std::min(text_.find('\n', c), text_.size());
+      to_.lines.push_back(text_.substr(c, end - c));
+    }
+    tokens_ = tokens_of(text_);
+    split();
     for (const Statement &statement : statements_)
       if (error_.empty()) take(statement);
     if (error_.empty()) finish();
@@ -64,61 +67,47 @@ private:
 
   // A statement ends with its line, unless a bracket is open, the line ends in an operator, or the next one begins with
   // an operator, or with white space and is no statement by itself.
-  void split(const std::string &text) {
-    std::istringstream stream(text);
-    std::string        statement;
-    int                number = 0, begin = 0, depth = 0, opened = 0;
-    const auto         flush = [&] {
-      if (!trimmed(statement).empty()) parse(statement, begin);
-      statement.clear();
-    };
-    for (std::string line; std::getline(stream, line) && error_.empty();) {
-      number++;
-      const std::string content = trimmed(line);
-      if (content.empty()) {
-        statement += "\n";
-        continue;
-      }
-      if (content[0] == '#') return fail(number, "the line begins with #; a text has no includes and no macros");
-      const std::string before = trimmed(statement);
-      const bool        goes_on = depth > 0 || (std::isspace((unsigned char)line[0]) && !is_statement(content)) ||
-                           std::string("+-*/%?:),=<>&|").find(content[0]) != std::string::npos ||
-                           (!before.empty() && std::string("+-*/%?:(,=<>&|").find(before.back()) != std::string::npos);
-      if (before.empty() || !goes_on) {
-        flush();
-        begin = number;
-      }
-      for (const char c : content) {
-        if (c == '(' || c == '[' || c == '{') {
-          if (!depth++) opened = number;
-        } else if ((c == ')' || c == ']' || c == '}') && --depth < 0)
-          return fail(number, std::string("this ") + c + " closes nothing");
-      }
-      statement += line + "\n";
+  void split() {
+    size_t begin = 0;
+    int    depth = 0, opened = 0;
+    if (tokens_.size() > 1 && tokens_[tokens_.size() - 2].text.compare(0, 2, "/*") == 0)
+      return fail(tokens_[tokens_.size() - 2].line + 1,
+                  "a comment that is opened here by /* is not closed; close it by */");
+    for (size_t n = 0; error_.empty(); n++) {
+      const Token &t = tokens_[n];
+      const bool   begins_line = !n || tokens_[n - 1].line < t.line, ends = t.kind == Token::the_end;
+      if (begins_line && t.text == "#")
+        return fail(t.line + 1, "the line begins with #; a text has no includes and no macros");
+      if (n > begin && (ends ? depth == 0 : begins_line && depth == 0 && !goes_on(n))) parse(begin, n), begin = n;
+      if (ends) break;
+      if (t.text.find_first_of("([{") == 0 && !depth++) opened = t.line + 1;
+      if (t.text.find_first_of(")]}") == 0 && --depth < 0)
+        return fail(t.line + 1, "this " + t.text + " closes nothing");
     }
-    if (depth > 0) return fail(opened, "a bracket that is opened here is not closed");
-    flush();
+    if (depth > 0) fail(opened, "a bracket that is opened here is not closed");
   }
-
-  // No expression has such a word, or an equals sign.
-  static bool is_statement(const std::string &line) {
-    const auto   in_word = [](char c) { return std::isalnum((unsigned char)c) || c == '_'; };
-    const size_t length = (size_t)(std::find_if_not(line.begin(), line.end(), in_word) - line.begin());
-    return std::count(statement_words.begin(), statement_words.end(), line.substr(0, length)) ||
-           (find_equals(line) != std::string::npos && find_equals(line) > 0);
+  // Whether a statement goes on with the first token of a line.
+  bool goes_on(size_t n) const {
+    const Token &t = tokens_[n];
+    const auto   is_open = [](const Token &o) { return o.kind == Token::operation || o.kind == Token::opening; };
+    const bool   indented = t.begin > 0 && text_[t.begin - 1] != '\n';
+    return is_open(tokens_[n - 1]) || t.kind == Token::operation || t.kind == Token::closing ||
+           std::strchr("%&|", t.text[0]) || (indented && !is_statement(n));
   }
-
-  static size_t find_equals(const std::string &text) {
-    int depth = 0;
-    for (size_t c = 0; c < text.size(); c++) {
-      if (text[c] == '(') depth++;
-      if (text[c] == ')') depth--;
-      if (text[c] != '=' || depth) continue;
-      const char next = c + 1 < text.size() ? text[c + 1] : ' ', last = c ? text[c - 1] : ' ';
-      if (next == '=' || std::string("=<>!+-*/").find(last) != std::string::npos) return std::string::npos;
-      return c;
-    }
-    return std::string::npos;
+  // Whether a line begins a statement: no expression has such a word, or an equals sign.
+  bool is_statement(size_t n) const {
+    size_t end = n;
+    while (tokens_[end].kind != Token::the_end && tokens_[end].line == tokens_[n].line) end++;
+    return std::count(statement_words.begin(), statement_words.end(), tokens_[n].text) || find(n, end, "=") < end;
+  }
+  // The first operator of that kind among some tokens that is in no brackets; or their end.
+  size_t find(size_t n, size_t end, const char *operation) const {
+    for (int depth = 0; n < end && (depth || tokens_[n].text != operation); n++)
+      depth += (tokens_[n].kind == Token::opening) - (tokens_[n].kind == Token::closing);
+    return n;
+  }
+  std::string written(size_t begin, size_t end) const { // of tokens
+    return begin < end ? text_.substr(tokens_[begin].begin, tokens_[end - 1].end - tokens_[begin].begin) : "";
   }
 
   // An expression's tree.
@@ -131,43 +120,28 @@ private:
     fail(e->line + (int)std::count(e->text.begin(), before, '\n'), mistake.message, (int)column + 1);
     return false;
   }
-  void parse(std::string text, int line) {
+  void parse(size_t begin, size_t end) {
     Statement statement;
-    statement.line = line;
-    while (!text.empty() && (std::isspace((unsigned char)text.back()) || text.back() == ';')) text.pop_back();
-    const size_t equals = find_equals(text);
-    std::string  head = trimmed(text.substr(0, equals));
-    if (equals != std::string::npos) {
-      statement.has_value = true;
-      size_t at = equals + 1;
-      while (at < text.size() && std::isspace((unsigned char)text[at])) at++;
-      statement.value.line = line + (int)std::count(text.begin(), text.begin() + (long)at, '\n');
-      statement.value.text = text.substr(at);
-      if (statement.value.text.empty()) return fail(line, "nothing stands after the equals sign");
-      const size_t start = text.rfind('\n', at);
-      statement.value.column = (int)(start == std::string::npos ? at : at - start - 1);
+    const int line = statement.line = tokens_[begin].line + 1;
+    while (end > begin && tokens_[end - 1].text == ";") end--;
+    const size_t equals = find(begin, end, "=");
+    if ((statement.has_value = equals < end)) {
+      if (equals + 1 == end) return fail(line, "nothing stands after the equals sign");
+      const Token &first = tokens_[equals + 1];
+      statement.value.text = written(equals + 1, end), statement.value.line = first.line + 1;
+      statement.value.column = (int)(first.begin - (first.begin ? text_.rfind('\n', first.begin - 1) + 1 : 0));
       if (!parse(&statement.value)) return;
     }
-    const size_t open = head.find('(');
-    statement.head = trimmed(head.substr(0, open));
-    if (open != std::string::npos) {
-      statement.called = true;
-      if (head.back() != ')') return fail(line, "this is no statement; give one as residual = ... or parameter(k, 1)");
-      int         depth = 0;
-      std::string argument;
-      for (const char c : head.substr(open + 1, head.size() - open - 2)) {
-        if (c == '(') depth++;
-        if (c == ')') depth--;
-        if (c == ',' && !depth) {
-          statement.arguments.push_back(trimmed(argument));
-          argument.clear();
-        } else
-          argument += c;
-      }
-      if (!trimmed(argument).empty() || !statement.arguments.empty()) statement.arguments.push_back(trimmed(argument));
-    }
-    if (!is_name(statement.head))
+    statement.head = tokens_[begin].text;
+    statement.called = equals > begin + 1;
+    if (!is_name(statement.head) ||
+        (statement.called && (tokens_[begin + 1].kind != Token::opening || tokens_[equals - 1].kind != Token::closing)))
       return fail(line, "this is no statement; give one as residual = ... or parameter(k, 1)");
+    for (size_t n = begin + 2; n < equals;) {
+      const size_t comma = find(n, equals - 1, ",");
+      if (comma > n || comma < equals - 1 || n > begin + 2) statement.arguments.push_back(written(n, comma));
+      n = comma + 1;
+    }
     statements_.push_back(statement);
   }
 
@@ -469,6 +443,8 @@ private:
   }
 
   EquationText          &to_;
+  std::string            text_; // and its tokens
+  std::vector<Token>     tokens_;
   std::vector<Statement> statements_;
   std::string            error_;
 };
