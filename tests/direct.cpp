@@ -16,10 +16,10 @@ PetscReal bound(Vec x) {
   return 20 * PETSC_MACHINE_EPSILON * PetscLogReal((PetscReal)PetscMax(N, 3));
 }
 
-void check(const Case &c) {
+void check(const Case &c, const Lattice &lattice) {
   INFO(c.text());
   Grid da;
-  if (!try_make_grid(c.lattice(), &da)) return;
+  if (!try_make_grid(lattice, &da)) return;
   Matrix         aij = assembled(da, c.fill()), A = captured(da, c.fill());
   Vector         u = random_vector(da, 1), b = make_vector(da), x = make_vector(da);
   Preconditioner pc = make_pc(A, "", PCSTENCILFFT);
@@ -27,6 +27,9 @@ void check(const Case &c) {
   OK(PCApply(pc, b, x));
   CHECK(backward_error(aij, b, x) <= bound(x));
   if (PetscRealPart(c.sigma) >= 0 && !c.singular()) CHECK(difference(x, u) <= 1000 * bound(x)); // small grids
+}
+void check(const Case &c) {
+  check(c, c.lattice());
 }
 
 } // namespace
@@ -78,6 +81,27 @@ TEST_CASE("stencilfft inverts on longer axes, of odd, even and prime numbers of 
         check(c);
         c.sigma = 3 * damped;
         check(c);
+      }
+}
+
+TEST_CASE("stencilfft eliminates along lines in pieces", "[direct]") { // on a GPU of large grids, between ranks of all
+  Grid any;
+  int  combination = 0;
+  REQUIRE(try_make_grid(Lattice{}, &any));
+  const bool large = makes_cuda_vectors(any);
+  for (const auto &[N, along] : {std::pair{Point{29, 31, 1}, 1}, {Point{31, 29, 1}, 0}, {Point{9, 8, 11}, 2}})
+    for (int ends : {0, 12, 16, 25}) // the last ones are periodic
+      for (PetscScalar sigma : {PetscScalar(0), PetscScalar(0.5)}) {
+        Case c;
+        c.dim = N[2] > 1 ? 3 : 2;
+        for (int a = 0; a < c.dim; a++)
+          c.axis[a] = rows(a == along ? ends : 25, (!large ? 1 : c.dim == 2 ? 31 : 9) * N[(size_t)a], 1);
+        c.axis[along].stretched = combination++ % 3 > 0;
+        c.sigma = sigma;
+        Lattice lattice = c.lattice();
+        for (int a = 0; a < 3; a++)
+          if (a != along) lattice.ranks[a] = 1;
+        check(c, lattice);
       }
 }
 

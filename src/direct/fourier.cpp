@@ -254,23 +254,26 @@ PetscErrorCode PeriodicGrid::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PeriodicGrid::Forward(const PetscInt n[3], const PetscScalar *values, Scratch<Complex> *work) {
+PetscErrorCode PeriodicGrid::Forward(const PetscInt n[3], int axes, const PetscScalar *values, Scratch<Complex> *work) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   cudaStream_t stream;
-  int          sizes[3], rank = 0;
+  int          sizes[3], rank = 0, batch = 1;
 
   PetscCall(current_stream(&stream));
   if (!planned_ || n[0] != n_[0] || n[1] != n_[1] || n[2] != n_[2]) {
     PetscCall(Destroy());
     for (int a = 2; a >= 0; a--) {
       n_[a] = n[a];
-      if (n[a] > 1) sizes[rank++] = (int)n[a];
+      if (a >= axes)
+        batch *= (int)n[a];
+      else if (n[a] > 1)
+        sizes[rank++] = (int)n[a];
     }
     for (int way = 0; way < 2; way++) {
       const cufftType type = lines_in_pair == 1 ? CUFFT_Z2Z : way ? CUFFT_Z2D : CUFFT_D2Z;
       cufftHandle     plan;
-      SHELLAC_CUFFT(cufftPlanMany(&plan, rank, sizes, NULL, 1, 0, NULL, 1, 0, type, 1));
+      SHELLAC_CUFFT(cufftPlanMany(&plan, rank, sizes, NULL, 1, 0, NULL, 1, 0, type, batch));
       plans_[way] = (int)plan;
     }
     planned_ = true;
@@ -283,7 +286,7 @@ PetscErrorCode PeriodicGrid::Forward(const PetscInt n[3], const PetscScalar *val
   else
     SHELLAC_CUFFT(cufftExecZ2Z((cufftHandle)plans_[0], (cufftDoubleComplex *)values, z, CUFFT_FORWARD));
 #else
-  (void)n, (void)values, (void)work;
+  (void)n, (void)axes, (void)values, (void)work;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -87,12 +87,14 @@ private:
   [[maybe_unused]] int   gpu_plans_[2] = {0, 0};         // of cuFFT; the second one: of SplitSines' third transform
 };
 
-// The transform of a grid that is periodic along all axes, on one GPU, by cuFFT's own for whole grids.
+// The transform of a grid along its first axes, which are periodic, on a GPU, by cuFFT's own for whole grids.
 class PeriodicGrid {
 public:
-  PetscErrorCode Forward(const PetscInt n[3], const PetscScalar *values, Scratch<Complex> *work);
+  // axes: how many are transformed; n: points
+  PetscErrorCode  Forward(const PetscInt n[3], int axes, const PetscScalar *values, Scratch<Complex> *work);
   PetscErrorCode Back(Scratch<Complex> *work, PetscScalar *values);
-  Box            modes() const { return {{0, 0, 0}, {lines_in_pair == 2 ? n_[0] / 2 + 1 : n_[0], n_[1], n_[2]}}; }
+  static PetscInt modes(PetscInt n) { return lines_in_pair == 2 ? n / 2 + 1 : n; } // along the first axis
+  Box             modes() const { return {{0, 0, 0}, {modes(n_[0]), n_[1], n_[2]}}; }
   ~PeriodicGrid() { (void)!Destroy(); }
 
 private:

@@ -174,9 +174,10 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const SeparableSolve &of = *fft->solve;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "inverse of %s; %d moves between ranks, %.3g MB on the first rank\n",
+  PetscCall(PetscViewerASCIIPrintf(viewer, "inverse of %s; %d moves between ranks%s, %.3g MB on the first rank\n",
                                    fft->approximates ? "the sum over the axes with mean coefficients" : "the matrix",
-                                   of.moves(), (double)of.bytes() / 1e6));
+                                   of.moves(), of.moves_ends() ? ", and 2 of the ends of lines" : "",
+                                   (double)of.bytes() / 1e6));
   if (!of.is_sum())
     PetscCall(PetscViewerASCIIPrintf(viewer, "its rows are alike, and the same on both sides of each axis\n"));
   if (fft->fixed) PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows are solved first\n"));

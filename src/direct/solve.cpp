@@ -1,6 +1,7 @@
 #include "direct/solve.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "device/batch.hpp"
 #include "direct/types.hpp"
@@ -9,7 +10,7 @@ namespace shellac {
 
 namespace {
 
-constexpr PetscInt64 least_systems = 32768; // on a GPU, which has a thread for each
+constexpr PetscInt64 least_points = 1 << 19; // on a GPU, for elimination in place of transforms
 constexpr PetscInt   most_dense = 8192;     // points of an axis whose eigenvectors are computed
 // where multigrid takes longer on a GPU: points of such an axis, and of two dimensions where transforms are not split
 constexpr PetscInt   most_dense_if_fast = 512;
@@ -53,11 +54,13 @@ void SeparableSolve::Range(const PetscReal low[3], const PetscReal high[3], Pets
 }
 
 // Elimination takes the axis that costs most otherwise, if no pivot can vanish.
-void SeparableSolve::Choose(bool device, bool *is_definite, std::string *why) {
+void SeparableSolve::Choose(const Parts &parts, bool device, bool *is_definite, std::string *why) {
   const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
   PetscReal          low[3], high[3], least, most;
   int                eliminated = -1;
   bool               is_real = true;
+
+  std::array<PetscInt, 3> best = {};
 
   for (int a = 0; a < 3; a++) {
     AxisModes &axis = axes_[a];
@@ -78,12 +81,12 @@ void SeparableSolve::Choose(bool device, bool *is_definite, std::string *why) {
   *is_definite = definite;
   for (int a = 0; a < 3; a++) {
     const std::vector<PetscReal> &edge = axes_[a].axis.edge;
-    const bool whole = axes_[a].n > 1 && std::count(edge.begin() + 1, edge.end() - 1, PetscReal(0)) == 0;
-    if (!definite || !whole || axes_[a].axis.periodic) continue;
-    if (device && axes_[a].has_fourier && inside_.points() / axes_[a].n < least_systems) continue;
-    const bool before = eliminated >= 0 && !axes_[eliminated].has_fourier; // such an axis would be dense
-    if (eliminated < 0 || (axes_[a].has_fourier ? !before : !before || axes_[a].n >= axes_[eliminated].n))
-      eliminated = a;
+    const bool couples = axes_[a].n > 1 && std::count(edge.begin() + 1, edge.end() - 1, PetscReal(0)) == 0;
+    const bool split = !is_whole(parts, inside_, a), few = device && inside_.points() < least_points;
+    if (!definite || !couples || (axes_[a].has_fourier && !split && (axes_[a].axis.periodic || few))) continue;
+    // without a transform, the axis would be dense; between ranks, all values would move
+    const std::array<PetscInt, 3> gain = {!axes_[a].has_fourier, axes_[a].has_fourier ? split : axes_[a].n, a};
+    if (eliminated < 0 || gain > best) eliminated = a, best = gain;
   }
   if (eliminated >= 0) axes_[eliminated].way = Way::tridiagonal;
   for (int a = 0; a < 3; a++) {
@@ -126,7 +129,7 @@ void SeparableSolve::Compare(bool device, std::string *why) const {
   }
 }
 
-PetscErrorCode SeparableSolve::MakeParts(const Grid &grid, HaloWay way) {
+PetscErrorCode SeparableSolve::MakeParts(const Grid &grid, Parts parts, bool device, HaloWay way) {
   PetscMPIInt rank, ranks;
   bool        split[3];
   int         last = -1;
@@ -138,7 +141,6 @@ PetscErrorCode SeparableSolve::MakeParts(const Grid &grid, HaloWay way) {
   for (int a = 0; a < 3; a++) {
     has_fixed_ = has_fixed_ || axes_[a].n < grid.N[a];
   }
-  Parts parts = parts_of_grid(grid, inside_);
   for (int a = 0; a < 3; a++) {
     split[a] = !is_whole(parts, inside_, a);
     const bool better = last < 0 || axes_[last].n < 2 || (axes_[a].n > 1 && (split[a] || !split[last]));
@@ -153,7 +155,7 @@ PetscErrorCode SeparableSolve::MakeParts(const Grid &grid, HaloWay way) {
   for (int place = 0; place < 3; place++) {
     const int a = order_[place];
     Parts     next = parts;
-    if (!is_whole(parts, inside_, a))
+    if (!is_whole(parts, inside_, a) && axes_[a].way != Way::tridiagonal)
       next = whole_parts(inside_, ranks, a, place < 2 ? order_[place + 1] : -1);
     else if (!has_fixed_ || !moves_.empty())
       next.clear();
@@ -167,6 +169,13 @@ PetscErrorCode SeparableSolve::MakeParts(const Grid &grid, HaloWay way) {
     }
     part_of_[place] = (int)parts_.size() - 1;
   }
+  if (axes_[last].way != Way::tridiagonal) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(tridiagonal_.Create(comm_, axes_[last], last, parts, inside_, device, way));
+  if (!device || !is_periodic_grid()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(of_grid_.Create(comm_, axes_[last], last, GridModes(parts), GridModes({inside_})[0], device, way));
+  std::vector<PetscReal> &values = grid_values_.change();
+  values.clear();
+  for (PetscReal value : axes_[0].values) values.insert(values.end(), lines_in_pair, value);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,7 +192,7 @@ bool SeparableSolve::FindZeros() {
     for (PetscReal value : axis.values) has = has || value == 0;
     if (axis.way == Way::tridiagonal) {
       eliminates = true;
-      has = edge.front() == 0 && edge.back() == 0;
+      has = axis.axis.periodic || (edge.front() == 0 && edge.back() == 0);
     }
     all_have = all_have && has;
     low[a] = *ends.first, high[a] = *ends.second;
@@ -228,11 +237,12 @@ PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], cons
     owned_.lo[a] = grid.start[a], owned_.hi[a] = grid.start[a] + grid.size[a];
   }
   if (!inside_.points()) PetscFunctionReturn(PETSC_SUCCESS); // all rows are the identity's
-  Choose(device, &definite, why);
+  const Parts parts = parts_of_grid(grid, inside_);
+  Choose(parts, device, &definite, why);
   if (if_fast && definite && why->empty()) Compare(device, why);
   if (!why->empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  std::vector<PetscReal> &values = values_.change(), &rows = rows_.change();
-  values.clear(), rows.clear();
+  std::vector<PetscReal> &values = values_.change();
+  values.clear();
   for (int a = 0; a < 3; a++) {
     AxisModes &axis = axes_[a];
     PetscCall(axis.Decompose());
@@ -241,12 +251,8 @@ PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], cons
     matrices_[a].change().insert(matrices_[a].change().end(), axis.back.begin(), axis.back.end());
     axis.forward = std::vector<PetscReal>(), axis.back = std::vector<PetscReal>();
     if (axis.way == Way::fourier) PetscCall(fourier_[a].Create(axis.fourier));
-    if (axis.way != Way::tridiagonal) continue;
-    for (int side = 0; side < 2; side++)
-      for (PetscInt i = 0; i < axis.n; i++) rows.push_back(axis.axis.edge[i + side] / axis.axis.mass[i]);
-    rows.insert(rows.end(), axis.axis.mass.begin(), axis.axis.mass.end());
   }
-  PetscCall(MakeParts(grid, way));
+  PetscCall(MakeParts(grid, parts, device, way));
   zeros = FindZeros();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &zeros, 1, MPI_INT, MPI_MAX, comm_));
   singular_ = zeros;
@@ -337,24 +343,48 @@ PetscErrorCode SeparableSolve::GetSymbol(PetscMemType memory, const Box &part, S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool SeparableSolve::is_periodic_grid(PetscMemType memory) const {
-  bool is = SHELLAC_CUDA && PetscMemTypeDevice(memory) && moves_.empty() && axes_[0].n > 1;
-  for (const AxisModes &axis : axes_) is = is && (axis.n == 1 || (axis.way == Way::fourier && axis.fourier.periodic));
+bool SeparableSolve::is_periodic_grid() const {
+  const int last = order_[2], transformed = axes_[last].way == Way::tridiagonal ? last : 3;
+  bool      is = SHELLAC_CUDA && moves_.empty() && axes_[0].n > 1 && transformed > 0;
+  for (int a = 0; a < 3; a++) {
+    const bool periodic = axes_[a].way == Way::fourier && axes_[a].fourier.periodic && a < transformed;
+    is = is && (axes_[a].n == 1 || periodic || a == transformed);
+  }
   return is;
 }
 
+// The parts of their modes, of which each is as many scalars side by side.
+Parts SeparableSolve::GridModes(Parts parts) const {
+  for (Box &part : parts)
+    part.hi[0] = part.lo[0] + (part.points() ? lines_in_pair * PeriodicGrid::modes(axes_[0].n) : 0);
+  return parts;
+}
+
 PetscErrorCode SeparableSolve::OnPeriodicGrid(PetscMemType memory, const PetscScalar *b, PetscScalar *x) {
-  const PetscInt n[3] = {axes_[0].n, axes_[1].n, axes_[2].n};
+  const Box     &part = parts_[0];
+  const PetscInt n[3] = {part.size(0), part.size(1), part.size(2)};
+  const int      last = order_[2];
+  const bool     eliminates = axes_[last].way == Way::tridiagonal;
   Symbol         symbol;
   PetscReal      scale;
 
   PetscFunctionBegin;
-  if (!owned_.points()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GetSymbol(memory, parts_[0], &symbol, &scale));
-  PetscCall(periodic_.Forward(n, b, &continued_));
-  const Box modes = periodic_.modes();
-  PetscCall(for_each_of_box(memory, modes, DivideCoefficients{symbol, scale, modes, continued_.at(memory)}));
-  PetscCall(periodic_.Back(&continued_, x));
+  PetscCall(GetSymbol(memory, part, &symbol, &scale));
+  PetscCall(PetscLogEventBegin(direct_transform_event, 0, 0, 0, 0));
+  if (part.points()) PetscCall(periodic_.Forward(n, eliminates ? last : 3, b, &continued_));
+  PetscCall(PetscLogEventEnd(direct_transform_event, 0, 0, 0, 0));
+  PetscCall(PetscLogEventBegin(direct_modes_event, 0, 0, 0, 0));
+  if (eliminates) {
+    PetscCall(grid_values_.Get(memory, &symbol.values[0]));
+    PetscCall(of_grid_.Apply(memory, symbol, scale, reinterpret_cast<PetscScalar *>(continued_.at(memory)), packed_));
+  } else if (part.points()) {
+    const Box modes = periodic_.modes();
+    PetscCall(for_each_of_box(memory, modes, DivideCoefficients{symbol, scale, modes, continued_.at(memory)}));
+  }
+  PetscCall(PetscLogEventEnd(direct_modes_event, 0, 0, 0, 0));
+  PetscCall(PetscLogEventBegin(direct_transform_event, 0, 0, 0, 0));
+  if (part.points()) PetscCall(periodic_.Back(&continued_, x));
+  PetscCall(PetscLogEventEnd(direct_transform_event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -362,42 +392,16 @@ PetscErrorCode SeparableSolve::InModes(PetscMemType memory, const Box &part, Pet
   const int        last = order_[2];
   Symbol           symbol;
   PetscReal        scale;
-  const PetscReal *rows;
 
   PetscFunctionBegin;
-  if (!part.points()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(direct_modes_event, 0, 0, 0, 0));
   PetscCall(GetSymbol(memory, part, &symbol, &scale));
-  const size_t stride[3] = {1, (size_t)part.size(0), (size_t)part.size(0) * (size_t)part.size(1)};
-  Box          points = {{0, 0, 0}, {part.size(0), part.size(1), part.size(2)}};
-  if (axes_[last].way != Way::tridiagonal)
-    PetscCall(for_each_run(memory, points, DivideBySymbol{symbol, scale, {stride[1], stride[2]}, x}));
-  else {
-    const AxisModes &axis = axes_[last];
-    const PetscInt   n = axis.n;
-    Elimination      eliminate = {};
-    points.hi[last] = 1;
-    const size_t systems = (size_t)points.points();
-    const size_t run = PetscMin((size_t)most_run, (size_t)points.size(0));
-    PetscCall(eliminated_.Grow((size_t)n * (PetscMemTypeHost(memory) ? run : systems), memory));
-    PetscCall(rows_.Get(memory, &rows));
-    eliminate.symbol = symbol;
-    eliminate.scale = scale;
-    std::copy(stride, stride + 3, eliminate.stride);
-    eliminate.axis = last;
-    eliminate.N = n;
-    eliminate.lower = rows, eliminate.upper = rows + n, eliminate.mass = rows + 2 * n;
-    eliminate.free = axis.axis.edge.front() == 0 && axis.axis.edge.back() == 0;
-    for (PetscReal mass : axis.axis.mass) eliminate.total += mass;
-    eliminate.values = x;
-    eliminate.work = eliminated_.at(memory);
-    eliminate.systems[0] = (size_t)points.size(last == 0 ? 1 : 0);
-    eliminate.systems[1] = systems;
-    if (is_sum_)
-      PetscCall(for_each_run(memory, points, Eliminate<false>{eliminate}));
-    else
-      PetscCall(for_each_run(memory, points, Eliminate<true>{eliminate}));
-  }
+  const size_t stride[2] = {(size_t)part.size(0), (size_t)part.size(0) * (size_t)part.size(1)};
+  const Box    points = {{0, 0, 0}, {part.size(0), part.size(1), part.size(2)}};
+  if (axes_[last].way == Way::tridiagonal)
+    PetscCall(tridiagonal_.Apply(memory, symbol, scale, x, packed_));
+  else
+    PetscCall(for_each_run(memory, points, DivideBySymbol{symbol, scale, {stride[0], stride[1]}, x}));
   PetscCall(PetscLogEventEnd(direct_modes_event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -435,7 +439,7 @@ PetscErrorCode SeparableSolve::Apply(PetscMemType memory, const PetscScalar *b, 
     PetscCall(PetscLogEventEnd(direct_move_event, 0, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  if (is_periodic_grid(memory)) PetscFunctionReturn(OnPeriodicGrid(memory, b, x));
+  if (PetscMemTypeDevice(memory) && is_periodic_grid()) PetscFunctionReturn(OnPeriodicGrid(memory, b, x));
   const auto transform = [&](int place, bool back) {
     const int                a = order_[place];
     const PetscScalar *const from = now ? now : b;
@@ -466,7 +470,7 @@ PetscErrorCode SeparableSolve::Apply(PetscMemType memory, const PetscScalar *b, 
 }
 
 size_t SeparableSolve::bytes() const {
-  size_t scalars = eliminated_.size(), tables = values_.bytes() + rows_.bytes();
+  size_t scalars = 0, tables = values_.bytes() + grid_values_.bytes() + tridiagonal_.bytes() + of_grid_.bytes();
   for (int n = 0; n < 2; n++) scalars += arrays_[n].size() + packed_[n].size();
   for (int a = 0; a < 3; a++) tables += matrices_[a].bytes() + fourier_[a].bytes();
   return scalars * sizeof(PetscScalar) + continued_.size() * sizeof(Complex) + tables;

@@ -1,13 +1,13 @@
 #pragma once
 // The exact inverse of a sum over axes on the parts of a grid: transforms along the axes one after the other, each on parts
-// that are whole along it; the division by the eigenvalues, or elimination along the last axis; and all transforms back.
+// that are whole along it; the division by the eigenvalues, or elimination along the last axis, whose lines may lie in
+// pieces on several ranks; and all transforms back.
 // R. E. Lynch, J. R. Rice, D. H. Thomas (1964); R. W. Hockney (1965) has one axis with elimination.
 
 #include <memory>
 
+#include "direct/elimination.hpp"
 #include "direct/fourier.hpp"
-#include "direct/modes.hpp"
-#include "direct/moves.hpp"
 
 namespace shellac {
 
@@ -28,15 +28,16 @@ public:
   bool             singular() const { return singular_; } // an eigenvalue is zero
   size_t           bytes() const;                         // on this rank, besides the vectors
   PetscLogDouble   flops() const { return flops_; }       // of an application, on this rank
-  int              moves() const { return 2 * (int)moves_.size(); }
+  int              moves() const { return 2 * (int)moves_.size(); } // of all values
+  bool             moves_ends() const { return tridiagonal_.between_ranks(); }
   bool             has_fixed() const { return has_fixed_; }
 
 private:
   // The real parts of the symbol over boxes of the axes' eigenvalues, which are at its corners.
   void           Range(const PetscReal low[3], const PetscReal high[3], PetscReal *least, PetscReal *most) const;
-  void           Choose(bool device, bool *definite, std::string *why);
+  void           Choose(const Parts &parts, bool device, bool *definite, std::string *why);
   void           Compare(bool device, std::string *why) const;
-  PetscErrorCode MakeParts(const Grid &grid, HaloWay way);
+  PetscErrorCode MakeParts(const Grid &grid, Parts parts, bool device, HaloWay way);
   bool           FindZeros();
   Lines          LinesOf(const Box &part, int a) const;
   PetscErrorCode Transform(PetscMemType memory, int a, bool back, const Box &part, const PetscScalar *from,
@@ -44,7 +45,8 @@ private:
   PetscErrorCode Other(PetscMemType memory, const PetscScalar *x, size_t points, PetscScalar **other);
   Symbol         SymbolOf(const PetscReal *x, const PetscReal *y, const PetscReal *z) const; // with values of modes
   PetscErrorCode GetSymbol(PetscMemType memory, const Box &part, Symbol *symbol, PetscReal *scale);
-  bool           is_periodic_grid(PetscMemType memory) const; // on one GPU
+  bool           is_periodic_grid() const; // but for the axis of elimination, and no values move
+  Parts          GridModes(Parts parts) const;
   PetscErrorCode OnPeriodicGrid(PetscMemType memory, const PetscScalar *b, PetscScalar *x);
   PetscErrorCode InModes(PetscMemType memory, const Box &part, PetscScalar *x);
   void           CountFlops();
@@ -63,9 +65,11 @@ private:
   FourierTransform                   fourier_[3];
   PeriodicGrid                       periodic_;
   Mirror<PetscReal>                  values_;      // of all axes, one after the other
-  Mirror<PetscReal>                  rows_;        // of the axis of elimination: lower, upper, mass
+  Mirror<PetscReal>                  grid_values_; // of the first axis, for each scalar of a mode
+  TridiagonalSolve                   tridiagonal_; // of the last axis
+  TridiagonalSolve                   of_grid_;     // the same for modes of PeriodicGrid
   Mirror<PetscScalar>                matrices_[3]; // V^-1 and V
-  Scratch<PetscScalar>               arrays_[2], packed_[2], eliminated_;
+  Scratch<PetscScalar>               arrays_[2], packed_[2];
   Scratch<Complex>                   continued_;
   PetscLogDouble                     flops_ = 0;
 };
