@@ -30,52 +30,55 @@ static PetscReal difference_of(DM da, const std::string &one, const std::string 
 
 TEST_CASE("differences of formulas are those of their values at neighbours", "[equations]") {
   if (!equations_work()) return;
-  const char *const pairs[][2] = {
-      {"residual = laplacian(u*u)", "m(i, j) = u(i, j)*u(i, j)\nresidual = (m(1, 0) - 2*m(0, 0) + m(-1, 0))/(hx*hx)\n"
-                                    "  + (m(0, 1) - 2*m(0, 0) + m(0, -1))/(hy*hy)"},
-      {"residual = dx(u^2/2) + dy(x*u)", "residual = (u(1, 0)*u(1, 0) - u(-1, 0)*u(-1, 0))/(4*hx)\n"
-                                         "  + x*(u(0, 1) - u(0, -1))/(2*hy)"},
-      {"residual = laplacian(laplacian(u))", "residual = bilaplacian(u)"},
-      {"residual = dx(dy(u)) + 0*dxy(u*u)", "residual = dxy(u)"},
-      {"mu = u^3 - u - 0.01*laplacian(u)\nresidual = laplacian(mu)",
-       "residual = laplacian(u^3 - u) - 0.01*bilaplacian(u)"},
-      {"residual = laplacian(2*u + x*x) - u", "residual = 2*laplacian(u) + 2 - u"},
-      {"residual = dx(3*x) + dyy(7) + u", "residual = 3 + u"},
-      {"residual = upwind_x(u, u^2)", "residual = max(u, 0)*(u*u - u(-1)*u(-1))/hx + min(u, 0)*(u(1)*u(1) - u*u)/hx"},
-      // definitions with arguments
-      {"lap(v) = dxx(v) + dyy(v)\nresidual = lap(u) + lap(u*u)", "residual = laplacian(u + u^2)"},
-      {"f(v) = v(1) - v(-1)\nmu = u^2 + x\nresidual = f(mu)", "residual = u(1)*u(1) - u(-1)*u(-1) + 2*hx"},
-      {"square(v) = v*v\nresidual = dx(square(u))", "residual = dx(u*u)"},
-      {"flux(k, v) = d(1 + k, v) + k\nresidual = flux(u*u, u + 1)", "residual = d(1 + u^2, u) + u^2"},
-      {"there(v, i) = v(i, 0) + dx(v*v(i))\nof(w) = there(2*w, 1)\nresidual = of(u)",
-       "residual = 2*u(1) + 4*(u(1)*u(2) - u(-1)*u)/(2*hx)"},
+  // definitions and a term, by formulas and by hand; each list is one text
+  struct Pair {
+    const char *definitions, *term, *definitions_by_hand, *by_hand;
   };
+  const std::vector<Pair> lists[] = {
+      {{"", "laplacian(laplacian(u))", "", "bilaplacian(u)"}, // of fourth order
+       {"mu = u^3 - u - 0.01*laplacian(u)\n", "laplacian(mu)", "", "laplacian(u^3 - u) - 0.01*bilaplacian(u)"}},
+      {{"", "laplacian(u*u)", "m(i, j) = u(i, j)*u(i, j)\n",
+        "(m(1, 0) - 2*m(0, 0) + m(-1, 0))/(hx*hx) + (m(0, 1) - 2*m(0, 0) + m(0, -1))/(hy*hy)"},
+       {"", "dx(u^2/2) + dy(x*u)", "", "(u(1)*u(1) - u(-1)*u(-1))/(4*hx) + x*(u(0, 1) - u(0, -1))/(2*hy)"},
+       {"", "dx(dy(u)) + 0*dxy(u*u)", "", "dxy(u)"},
+       {"", "laplacian(2*u + x*x) - u", "", "2*laplacian(u) + 2 - u"},
+       {"", "dx(3*x) + dyy(7)", "", "3"},
+       {"", "upwind_x(u, u^2)", "", "max(u, 0)*(u*u - u(-1)*u(-1))/hx + min(u, 0)*(u(1)*u(1) - u*u)/hx"},
+       // definitions with arguments
+       {"lap(v) = dxx(v) + dyy(v)\n", "lap(u) + lap(u*u)", "", "laplacian(u + u^2)"},
+       {"f(v) = v(1) - v(-1)\nnu = u^2 + x\n", "f(nu)", "", "u(1)*u(1) - u(-1)*u(-1) + 2*hx"},
+       {"square(v) = v*v\n", "dx(square(u))", "", "dx(u*u)"},
+       {"flux(k, v) = d(1 + k, v) + k\n", "flux(u*u, u + 1)", "", "d(1 + u^2, u) + u^2"},
+       {"there(v, i) = v(i, 0) + dx(v*v(i))\nof(w) = there(2*w, 1)\n", "of(u)", "",
+        "2*u(1) + 4*(u(1)*u(2) - u(-1)*u)/(2*hx)"}}};
   Grid da = grid_of(2, 7);
-  const std::string head = "parameter(c, 1)\nidentity(left) = c\nneumann(top) = 0.1\n"; // and eliminated ends
-  for (const auto &pair : pairs) {
-    INFO(pair[0]);
-    CHECK(difference_of(da, head + pair[0], head + pair[1]) < 1e-11);
+  for (const auto &list : lists) {
+    const std::string head = "parameter(c, 1)\nidentity(left) = c\nneumann(top) = 0.1\n"; // and eliminated ends
+    std::string       one = head, other = head, row = "residual = 0", by_hand = row;
+    for (const Pair &pair : list) {
+      one += pair.definitions, other += pair.definitions_by_hand;
+      row += std::string("\n  + ") + pair.term, by_hand += std::string("\n  + ") + pair.by_hand;
+    }
+    INFO(row);
+    CHECK(difference_of(da, one + row, other + by_hand) < 1e-11);
   }
   // on a stretched grid, and around a period
   const std::string stretched = "stretch(x, geometric, 4)\nstretch(y, tanh, 2)\n";
   CHECK(difference_of(da, stretched + "residual = laplacian(laplacian(u)) + dx(u + u)",
                       stretched + "residual = bilaplacian(u) + 2*dx(u)") < 1e-11);
   Grid around = grid_of(1, 13, DMDA_STENCIL_STAR, 2, DM_BOUNDARY_PERIODIC);
-  CHECK(difference_of(around, "residual = dxx(dxx(u))", "residual = bilaplacian(u)") < 1e-11);
-  CHECK(difference_of(around, "residual = d(1 + u^2, u^3)",
-                      "s(i) = u(i)^3\nk(i) = 1 + u(i)^2\n"
-                      "f(i) = 2*k(0)*k(i)/(k(0) + k(i))*(s(i) - s(0))/hx^2\nresidual = f(1) + f(-1)") < 1e-11);
+  CHECK(difference_of(around, "residual = dxx(dxx(u)) + d(1 + u^2, u^3)",
+                      "s(i) = u(i)^3\nk(i) = 1 + u(i)^2\nf(i) = 2*k(0)*k(i)/(k(0) + k(i))*(s(i) - s(0))/hx^2\n"
+                      "residual = bilaplacian(u) + f(1) + f(-1)") < 1e-11);
 }
 
 TEST_CASE("a formula is linear if it is so in the unknowns, and its reach is that of the text", "[equations]") {
   if (!equations_work()) return;
   Grid      da = grid_of(1, 9, DMDA_STENCIL_STAR, 1);
   PetscBool linear;
-  for (const char *text : {"residual = dxx(2*u + sin(x))", "field(k) = 1 + x\nresidual = dx(k*u)"}) {
-    set_equation(da, text);
-    OK(DMDAEquationGetLinear(da, &linear));
-    CHECK(linear);
-  }
+  set_equation(da, "field(k) = 1 + x\nresidual = dxx(2*u + sin(x)) + dx(k*u)");
+  OK(DMDAEquationGetLinear(da, &linear));
+  CHECK(linear);
   set_equation(da, "residual = dxx(u*u)");
   OK(DMDAEquationGetLinear(da, &linear));
   CHECK(!linear);
@@ -147,14 +150,16 @@ TEST_CASE("powers, functions and constants", "[equations]") {
                {"erf(u/2)", std::erf(1.5)},
                {"atan2(u, -1)", std::atan2(3., -1.)},
                {"width + 2*half", 3 * 3.14159265358979323846}};
-  for (const auto &c : cases) {
-    INFO(c.expression);
-    set_equation(da, "half = pi/2\nparameter(width, 4*half)\nparameter(other, sqrt(2)^2)\ndomain(-half, 2*pi)\n"
-                     "residual = 0*half + 0*width*other + " +
-                         std::string(c.expression));
-    OK(compute_values(da, 0, u, f));
-    for (const PetscScalar value : natural_values(da, f)) CHECK(PetscAbsScalar(value - c.value) < 1e-13);
+  std::string text = "half = pi/2\nparameter(width, 4*half)\nparameter(other, sqrt(2)^2)\ndomain(-half, 2*pi)\n"
+                     "residual = 0*half + 0*width*other";
+  PetscReal   sum = 0, weight = 1;
+  for (const auto &c : cases) { // with weights, so that no mistake makes up for another one
+    text += "\n  + " + std::to_string(weight) + "*(" + c.expression + ")";
+    sum += weight * c.value, weight += 1;
   }
+  set_equation(da, text);
+  OK(compute_values(da, 0, u, f));
+  for (const PetscScalar value : natural_values(da, f)) CHECK(PetscAbsScalar(value - sum) < 1e-12);
   PetscReal first[3], h[3], width;
   OK(DMDAEquationGetSpacing(da, first, h));
   CHECK(std::fabs(h[0] - 2.5 * M_PI / 10) < 1e-14);
