@@ -73,6 +73,41 @@ TEST_CASE("many fused steps of a long row are the steps one by one", "[burgers]"
       }
 }
 
+TEST_CASE("in 2-D, fused steps are those of the Runge-Kutta methods", "[burgers]") {
+  const PetscInt  N[2] = {61, 37};
+  const PetscReal h[2] = {2 * pi / N[0], 2 * pi / N[1]}, dt = 0.02;
+  // u of a stage: a times the step's first one, and b times (u + dt du/dt); C.-W. Shu and S. Osher, 1988
+  const struct {
+    const char                                  *name, *reconstruction;
+    std::vector<std::pair<PetscReal, PetscReal>> stages;
+  } schemes[] = {{"euler", "constant", {{0, 1}}},
+                 {"ssprk2", "minmod", {{0, 1}, {0.5, 0.5}}},
+                 {"ssprk3", "weno5", {{0, 1}, {0.75, 0.25}, {1. / 3, 2. / 3}}}};
+  for (const auto &scheme : schemes)
+    for (const char *boundary : boundaries) {
+      const std::string inflow = strcmp(boundary, "inflow") ? "" : " -burgers_inflow 0.3,-0.4,0.2,0.1";
+      Run               run(PETSC_COMM_WORLD, N[0], !strcmp(boundary, "periodic"),
+                            std::string("-burgers_flux godunov -ts_type burgersfused -burgers_fused_steps 4 -burgers_bc ") +
+                                boundary + inflow + " -burgers_reconstruct " + scheme.reconstruction + " -burgers_fused_scheme " +
+                                scheme.name,
+                            N[1]);
+      OK(VecDestroy(&run.u));
+      run.u = random_vector(run.da, 3);
+      Values expected = run.all();
+      for (int step = 0; step < 6; step++) {
+        const Values before = expected;
+        for (const auto &[a, b] : scheme.stages) {
+          const Values rate =
+              textbook::rate_2d(expected, (int)N[0], (int)N[1], h, "godunov", scheme.reconstruction, boundary, 0);
+          for (size_t i = 0; i < expected.size(); i++) expected[i] = a * before[i] + b * (expected[i] + dt * rate[i]);
+        }
+      }
+      run.step(6, dt);
+      INFO(scheme.name << ' ' << boundary);
+      CHECK(largest_difference(run.all(), expected) <= 1e-11);
+    }
+}
+
 TEST_CASE("on the host and on a GPU, the same", "[burgers]") {
   Run probe(PETSC_COMM_WORLD, 16, true, "");
   if (!makes_cuda_vectors(probe.da)) return;

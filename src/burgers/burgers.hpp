@@ -148,9 +148,10 @@ PetscErrorCode set_fused_steps(MPI_Comm comm, PetscInt steps, BurgersSettings *s
 // The cells of a 1-D grid with what is beyond them, from a field of a halo of that width.
 Line<PetscReal>  burgers_line(const Burgers &burgers, const Field<PetscScalar> &field, PetscInt width);
 Field<PetscReal> real_field(const Field<PetscScalar> &field);
-// rate = du/dt of the state u [arrays in `memory`]; *extremes, where not null, become those of the rank's cells.
-PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscScalar *u, Extremes *extremes,
-                            PetscScalar *rate);
+// to = du/dt of the state u [arrays in `memory`], or in 2-D the state after a stage; *extremes, where not null, become those
+// of the rank's cells.
+PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscScalar *u, const Stage &stage,
+                            Extremes *extremes, PetscScalar *to);
 PetscErrorCode BurgersExtremes(Burgers *burgers, PetscMemType memory, const PetscScalar *u, Extremes *extremes);
 
 // ---- checks.cpp

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "burgers/operations.hpp"
+#include "burgers/point.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
@@ -84,6 +84,113 @@ __global__ void __launch_bounds__(256) rates(Scheme scheme, Line<Real> line, Ext
       for (int c = 0; c < cells; c++)
         if (i + c < line.n) rate[i + c] = out[c];
     }
+  }
+  if (extremes) raise(extremes, state, change);
+}
+
+// du/dt in 2-D: a lane has a column, and goes up through some rows with the last few of them and their edges in registers.
+// Values and edges beside it come from the adjacent lanes, so that the `radius` outer lanes of a warp get no rate.
+template <class Real> struct Pair { Real c[2]; };
+
+// Of the cell (i, j), up to `radius` cells beyond an end along one axis; zero where no rate depends on it.
+template <int radius, class Real>
+__device__ __forceinline__ Pair<Real> cell_beyond(const BurgersPatch &patch, const Field<Real> &field, PetscInt i,
+                                                  PetscInt j) {
+  const PetscInt *const n = patch.patch.size;
+  const bool            beside = i < 0 || i >= n[0], above = j < 0 || j >= n[1];
+  const int             a = beside ? 0 : 1, e = (beside ? i : j) < 0 ? 0 : 1;
+  const PetscInt end = e ? n[a] - 1 : 0, offset = (beside ? i : j) - end, p[2] = {beside ? end : i, beside ? j : end};
+  PetscInt       q[3];
+  if ((beside && above) || offset > radius || offset < -radius) return {{0, 0}};
+  if (!find_cell(patch, p, a, offset, q)) return {{patch.beyond[0][a][e], patch.beyond[1][a][e]}};
+  return {{field.value(patch.patch, q, 0), field.value(patch.patch, q, 1)}};
+}
+
+constexpr int columns_of_warp(int radius) {
+  return 32 - 2 * radius;
+} // that get rates
+
+template <bool paired, class Scheme, class Real>
+__global__ void __launch_bounds__(256)
+    plane_rates(const __grid_constant__ BurgersPatch patch, const __grid_constant__ Field<Real> field, Stage stage,
+                int rows, Extremes *extremes, Real *out) {
+  constexpr unsigned           all = 0xffffffffu;
+  constexpr int                r = Scheme::radius, er = Scheme::edge_radius, own = columns_of_warp(r), kept = er + 3;
+  const typename Scheme::Faces along(patch.at[0]), across(patch.at[1]);
+  const int                    lane = threadIdx.x % 32;
+  const PetscInt               nx = patch.patch.size[0], ny = patch.patch.size[1];
+  const PetscInt               i = ((PetscInt)blockIdx.x * 8 + (PetscInt)threadIdx.x / 32) * own + lane - r;
+  const PetscInt               begin = (PetscInt)blockIdx.y * rows, end = PetscMin(begin + rows, ny);
+  const bool                   mine = lane >= r && lane < 32 - r && i < nx;
+  const bool                   viscous = across.at.nu2_h != 0;
+  const Real *const            column = field.u + 2 * i;
+  const auto                   cell = [&](PetscInt j) -> Pair<Real> {
+    if (i < 0 || i >= nx || j < 0 || j >= ny) return cell_beyond<r>(patch, field, i, j);
+    const Real *const at = column + 2 * (size_t)nx * (size_t)j;
+    if constexpr (!paired) return {{at[0], at[1]}};
+    const auto both = *reinterpret_cast<const Values<Real, 2> *>(at);
+    return {{both.lane[0], both.lane[1]}};
+  };
+  Real               u[2][kept];   // of the rows m - 2 to m + er
+  Edges<Real>        y[2][3] = {}; // across the rows m - 2 to m
+  Real               below = 0;    // the flux of v through the face below row m - 1
+  unsigned long long state = 0, change = 0;
+
+#pragma unroll
+  for (int k = 1; k < kept; k++) { // the first turn moves them down
+    const Pair<Real> of = cell(begin - 4 + k);
+    for (int c = 0; c < 2; c++) u[c][k] = of.c[c];
+  }
+  Pair<Real> next = cell(begin - 1 + er);       // under way during a turn
+  for (PetscInt m = begin - 1; m <= end; m++) { // the edges of row m, then the rates of the row before
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+#pragma unroll
+      for (int k = 0; k + 1 < kept; k++) u[c][k] = u[c][k + 1];
+      u[c][kept - 1] = next.c[c];
+      y[c][0] = y[c][1], y[c][1] = y[c][2];
+      y[c][2] = Scheme::edges(u[c] + 2 - er);
+    }
+    if (m < end) next = cell(m + 1 + er);
+    if (m < begin) continue;
+    const Real above = face_flux(across, viscous, y[1][1].upper, y[1][2].lower, u[1][1], u[1][2]);
+    if (m > begin) {
+      Edges<Real> x[2][3];
+      Real        ux[2][3], uy[3] = {u[0][0], u[0][1], u[0][2]};
+#pragma unroll
+      for (int c = 0; c < 2; c++) {
+        Real beside[2 * er + 1];
+#pragma unroll
+        for (int k = -er; k <= er; k++)
+          beside[er + k] = k < 0   ? __shfl_up_sync(all, u[c][1], -k)
+                           : k > 0 ? __shfl_down_sync(all, u[c][1], k)
+                                   : u[c][1];
+        x[c][1] = Scheme::edges(beside);
+        x[c][0].lower = x[c][0].upper = __shfl_up_sync(all, x[c][1].upper, 1);
+        x[c][2].lower = x[c][2].upper = __shfl_down_sync(all, x[c][1].lower, 1);
+        for (int o = 0; o < 3; o++) ux[c][o] = er ? beside[er ? er + o - 1 : 0] : x[c][o].lower;
+      }
+      const Real     left = face_flux(along, viscous, x[0][0].upper, x[0][1].lower, ux[0][0], ux[0][1]);
+      const Real     right = __shfl_down_sync(all, left, 1);
+      Real           rates[2] = {along.rate(left, right) + rate_across(across, u[1][1], y[0], uy),
+                                 rate_across(along, u[0][1], x[1], ux[1]) + across.rate(below, above)};
+      const PetscInt p[2] = {i, m - 1};
+      const size_t   to = 2 * ((size_t)p[1] * (size_t)nx + (size_t)i);
+      if (mine) {
+        if (is_frozen<2>(patch, p)) rates[0] = rates[1] = 0;
+        if (extremes) {
+          state = max(state, max(magnitude_bits(u[0][1]), magnitude_bits(u[1][1])));
+          change = max(change, max(magnitude_bits(rates[0]), magnitude_bits(rates[1])));
+        }
+        if (stage.u0)
+          for (int c = 0; c < 2; c++) rates[c] = advance(stage, to + c, u[c][1], rates[c]);
+        if constexpr (paired)
+          *reinterpret_cast<Values<Real, 2> *>(out + to) = Values<Real, 2>{{rates[0], rates[1]}};
+        else
+          out[to] = rates[0], out[to + 1] = rates[1];
+      }
+    }
+    below = above;
   }
   if (extremes) raise(extremes, state, change);
 }

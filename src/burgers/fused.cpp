@@ -65,33 +65,31 @@ static PetscErrorCode set_up_passes(Burgers *burgers, const Stages &stages) {
 }
 
 struct Advance { // a stage, value by value
-  Stages           stages;
-  int              s;
-  PetscReal        dt;
-  PetscInt         width; // values of a row
-  const PetscReal *u0, *u, *rate;
+  Stage            stage;
+  const PetscReal *u, *rate;
   PetscReal       *to;
 
-  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
-    const size_t at = (size_t)i + (size_t)width * j;
-    to[at] = advance(s == 0, stages.a[s], stages.b[s], u0[at], u[at], dt, rate[at]);
-  }
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { to[i] = advance(stage, (size_t)i, u[i], rate[i]); }
 };
 
-// A step with a pass over memory for each stage. work: of two; `to` may be neither of them.
+// A step with a pass over memory for each stage; in 1-D with another one. work: as long; `to` may be neither of them.
 static PetscErrorCode step_by_stages(Burgers *burgers, PetscMemType memory, const Stages &stages, PetscReal dt,
-                                     const PetscScalar *from, PetscScalar *rate, PetscScalar *to) {
-  const Patch &patch = burgers->patch.patch;
-  Boxes        values;
+                                     const PetscScalar *from, PetscScalar *work, PetscScalar *to) {
+  const PetscScalar *u = from;
 
   PetscFunctionBegin;
-  values.add({{0, 0, 0}, {patch.size[0] * patch.dof, patch.size[1], 1}});
   for (int s = 0; s < stages.count; s++) {
-    const PetscScalar *u = s ? to : from;
-    PetscCall(BurgersRates(burgers, memory, u, NULL, rate));
-    PetscCall(for_each(memory, values,
-                       Advance{stages, s, dt, patch.size[0] * patch.dof, (const PetscReal *)from, (const PetscReal *)u,
-                               (const PetscReal *)rate, (PetscReal *)to}));
+    const Stage  stage = {s == 0, stages.a[s], stages.b[s], dt, (const PetscReal *)from};
+    PetscScalar *next = (stages.count - s) % 2 ? to : work; // the last stage ends in `to`
+    if (burgers->grid.dim == 1) {
+      const size_t cells = (size_t)burgers->patch.patch.size[0];
+      PetscCall(BurgersRates(burgers, memory, u, {}, NULL, work));
+      next = to;
+      PetscCall(for_each(memory, line_of(cells),
+                         Advance{stage, (const PetscReal *)u, (const PetscReal *)work, (PetscReal *)next}));
+    } else
+      PetscCall(BurgersRates(burgers, memory, u, stage, NULL, next));
+    u = next;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -52,9 +52,9 @@ struct BurgersOperations {
   // extremes_places].
   virtual PetscErrorCode rates(PetscMemType memory, const Coefficients<PetscReal> &at, const Line<PetscReal> &u,
                                Extremes *extremes, PetscReal *rate) const = 0;
-  // extremes are raised on the host only.
+  // The same for the two components in 2-D; with a stage, `to` is the state after it, in place of the rates.
   virtual PetscErrorCode rates_2d(PetscMemType memory, const BurgersPatch &patch, const Field<PetscReal> &u,
-                                  Extremes *extremes, PetscReal *rate) const = 0;
+                                  const Stage &stage, Extremes *extremes, PetscReal *to) const = 0;
   // y = shift v + scale J(u) v, J the derivative of the rates.
   virtual PetscErrorCode jacobian(PetscMemType memory, const BurgersPatch &patch, const Field<PetscReal> &u,
                                   const Field<PetscReal> &v, PetscReal shift, PetscReal scale, PetscReal *y) const = 0;

@@ -78,7 +78,8 @@ SHELLAC_WIDEST __attribute__((flatten)) void row_rates(Faces along, Faces across
 
 // Raises extremes, where not null, as rates_on_host() does.
 template <class Scheme, class Real>
-void rates_2d_on_host(const BurgersPatch &patch, const Field<Real> &field, Extremes *extremes, Real *rate) {
+void rates_2d_on_host(const BurgersPatch &patch, const Field<Real> &field, const Stage &stage, Extremes *extremes,
+                      Real *to) {
   constexpr int  r = Scheme::radius, er = Scheme::edge_radius, kept = std::max(er, 2) + er + 1;
   constexpr int  stride = (int)plane_columns + 2 * r + 2 + 72; // rows lie apart in the sets of the first cache
   const PetscInt nx = patch.patch.size[0], ny = patch.patch.size[1];
@@ -135,7 +136,9 @@ void rates_2d_on_host(const BurgersPatch &patch, const Field<Real> &field, Extre
         if (patch.frozen[0][1] && first + n == nx) out[c][n - 1] = 0;
         if (extremes) raise_extremes(rows.u[c][1], (const Real *)out[c], n, extremes);
       }
-      put_together((const Real *)out[0], (const Real *)out[1], n, rate + 2 * ((size_t)j * nx + first));
+      const size_t row = 2 * ((size_t)j * nx + first);
+      put_together((const Real *)out[0], (const Real *)out[1], n, to + row);
+      for (size_t k = row; k < row + 2 * (size_t)n && stage.u0; k++) to[k] = advance(stage, k, field.u[k], to[k]);
     }
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The rates at one cell of a grid in 1-D or 2-D, from values that are looked up one by one: for the system in 2-D on a GPU,
-// and for the Jacobian, where the values are dual numbers.
+// The rates at one cell of a grid in 1-D or 2-D, from values that are looked up one by one: for the Jacobian,
+// where they are dual numbers.
 //
 // In 2-D the component along an axis obeys the 1-D equation there, and carries the other one:
 //   u_t + (u²/2)_x + v u_y = ν Δu,   v_t + u v_x + (v²/2)_y = ν Δv.
@@ -56,27 +56,6 @@ SHELLAC_HD void point_rates(const BurgersPatch &patch, const PetscInt p[2], cons
     }
   }
 }
-
-template <class Scheme, int dim> struct PointRates {
-  using Real = typename Scheme::Real;
-  BurgersPatch patch;
-  Field<Real>  u;
-  Real        *rate;
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
-    const PetscInt p[2] = {i, j};
-    Real           r[dim];
-    point_rates<Scheme>(
-        patch, p,
-        [&](int c, int axis, PetscInt offset) {
-          PetscInt q[3];
-          if (!find_cell(patch, p, axis, offset, q)) return patch.beyond[c][axis][offset < 0 ? 0 : 1];
-          return u.value(patch.patch, q, c);
-        },
-        r);
-    for (int c = 0; c < dim; c++) rate[patch.patch.index(i, j, 0) * dim + c] = r[c];
-  }
-};
 
 template <class Scheme, int dim> struct PointJacobian {
   using Real = typename Scheme::Real;

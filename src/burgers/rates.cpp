@@ -99,8 +99,8 @@ PetscErrorCode BurgersExtremes(Burgers *burgers, PetscMemType memory, const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscScalar *u, Extremes *extremes,
-                            PetscScalar *rate) {
+PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscScalar *u, const Stage &stage,
+                            Extremes *extremes, PetscScalar *to) {
   Extremes *where = extremes;
 
   PetscFunctionBegin;
@@ -111,7 +111,7 @@ PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscSc
   const Field<PetscScalar> field = burgers->halo.field();
   if (extremes) *extremes = {0, 0};
 #if SHELLAC_CUDA
-  const bool   in_kernel = extremes && PetscMemTypeDevice(memory) && burgers->grid.dim == 1;
+  const bool   in_kernel = extremes && PetscMemTypeDevice(memory);
   cudaStream_t stream = NULL;
   if (in_kernel) {
     PetscCall(current_stream(&stream));
@@ -122,19 +122,13 @@ PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscSc
   if (burgers->grid.dim == 1)
     PetscCall(burgers->operations->rates(memory, burgers->patch.at[0],
                                          burgers_line(*burgers, field, burgers->operations->radius), where,
-                                         (PetscReal *)rate));
+                                         (PetscReal *)to));
   else
-    PetscCall(burgers->operations->rates_2d(memory, burgers->patch, real_field(field), extremes, (PetscReal *)rate));
+    PetscCall(burgers->operations->rates_2d(memory, burgers->patch, real_field(field), stage, where, (PetscReal *)to));
   PetscCall(PetscLogGpuTimeEnd());
 #if SHELLAC_CUDA
   if (in_kernel) PetscCall(end_extremes(burgers, stream, extremes));
 #endif
-  if (extremes && burgers->grid.dim == 2 && !PetscMemTypeHost(memory)) {
-    Extremes of_rate;
-    PetscCall(BurgersExtremes(burgers, memory, u, extremes));
-    PetscCall(BurgersExtremes(burgers, memory, rate, &of_rate));
-    extremes->rate = of_rate.state;
-  }
   PetscCall(log_flops(memory, 10.0 * values_of(*burgers)));
   PetscCall(PetscLogEventEnd(burgers_rates_event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -160,11 +160,21 @@ struct Stages {
   int       count;
   PetscReal a[3], b[3]; // the first stage has a = 0, b = 1
 };
+// One of them, in the pass that computes the rates; u0: the state at the start of the step.
+struct Stage {
+  bool             first;
+  PetscReal        a, b, dt;
+  const PetscReal *u0; // null: the rates themselves are wanted
+};
 
 template <class Real, class T>
 SHELLAC_HD T advance(bool first, Real a, Real b, const T &u0, const T &u, Real dt, const T &rate) {
   if (first) return u + dt * rate;
   return a * u0 + b * (u + dt * rate);
+}
+// Of the n-th value.
+SHELLAC_HD PetscReal advance(const Stage &stage, size_t n, PetscReal u, PetscReal rate) {
+  return advance(stage.first, stage.a, stage.b, stage.first ? u : stage.u0[n], u, stage.dt, rate);
 }
 
 } // namespace shellac

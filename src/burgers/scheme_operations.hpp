@@ -42,20 +42,32 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode rates_2d(PetscMemType memory, const BurgersPatch &patch, const Field<Real> &u, Extremes *extremes,
-                          Real *rate) const override {
-    if constexpr (Scheme::has_faces)
-      if (PetscMemTypeHost(memory)) {
-        rates_2d_on_host<Scheme>(patch, u, extremes, rate);
-        return PETSC_SUCCESS;
-      }
+  PetscErrorCode rates_2d(PetscMemType memory, const BurgersPatch &patch, const Field<Real> &u, const Stage &stage,
+                          Extremes *extremes, Real *to) const override {
+    PetscFunctionBegin;
+    PetscCall(check_backend(memory));
+    if constexpr (Scheme::has_faces) { // others are for 1-D
 #if SHELLAC_CUDA
-    Boxes all;
-    all.add(patch.patch.all());
-    return for_each(memory, all, PointRates<Scheme, 2>{patch, u, rate});
-#else
-    return check_backend(memory);
+      if (PetscMemTypeDevice(memory)) {
+        const PetscInt nx = patch.patch.size[0], ny = patch.patch.size[1];
+        const int      columns = 8 * kernel::columns_of_warp(Scheme::radius);
+        const bool     paired = ((size_t)u.u | (size_t)to) % (2 * sizeof(Real)) == 0;
+        const unsigned blocks = (unsigned)((nx + columns - 1) / columns);
+        PetscInt       rows = PetscMax(PetscMin((PetscInt)((PetscInt64)ny * blocks / 1024), 64), 16);
+        cudaStream_t   stream;
+        if (!nx || !ny) PetscFunctionReturn(PETSC_SUCCESS);
+        rows = PetscMax(rows, (ny + 65534) / 65535); // a grid has no more blocks that way
+        PetscCall(current_stream(&stream));
+        const dim3 grid(blocks, (unsigned)((ny + rows - 1) / rows));
+        const auto launch = paired ? kernel::plane_rates<true, Scheme, Real> : kernel::plane_rates<false, Scheme, Real>;
+        launch<<<grid, 256, 0, stream>>>(patch, u, stage, (int)rows, extremes, to);
+        PetscCallCUDA(cudaGetLastError());
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
 #endif
+      rates_2d_on_host<Scheme>(patch, u, stage, extremes, to);
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode jacobian(PetscMemType memory, const BurgersPatch &patch, const Field<Real> &u, const Field<Real> &v,

@@ -138,7 +138,7 @@ static PetscErrorCode rhs_function(TS ts, PetscReal, Vec u, Vec rate, void *) {
   PetscCall(arrays.Read(u, &pu));
   PetscCall(arrays.Write(rate, &pr));
   PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), pu));
-  PetscCall(BurgersRates(burgers, arrays.memory(), pu, check ? &extremes : NULL, pr));
+  PetscCall(BurgersRates(burgers, arrays.memory(), pu, {}, check ? &extremes : NULL, pr));
   PetscCall(arrays.Restore());
   if (check) PetscCall(BurgersCheck(ts, burgers, checks, extremes, u, rate));
   if (!fused && !is_explicit) PetscCall(check_start(ts, burgers, checks));

@@ -88,9 +88,9 @@ template <bool slopes, int most> struct Piece {
       const int   count = (int)PetscMin(hi - j0, (PetscInt)together);
       SHELLAC_UNROLL_ALL
       for (int s = 0; s < together; s++) {
-        if (s >= count) continue;
-        l[s] = of.lower[of.first + j0 + s], u[s] = of.upper[of.first + j0 + s];
-        for (int i = 0; i < n; i++) rows[s][i] = x[(size_t)(j0 + s) * along + (size_t)i];
+        const PetscInt j = PetscMin(j0 + s, hi - 1);
+        l[s] = of.lower[of.first + j], u[s] = of.upper[of.first + j];
+        for (int i = 0; i < n; i++) rows[s][i] = x[(size_t)j * along + (size_t)i];
       }
       SHELLAC_UNROLL_ALL
       for (int s = 0; s < together; s++) {
@@ -224,7 +224,7 @@ template <bool slopes> struct SolvePieces : Systems {
     PetscScalar *const        x = piece.x;
     PetscScalar              *c = work; // upper entries after elimination
     size_t                    c_stride = (size_t)n;
-    PetscScalar               z[most], sums[most][2];
+    PetscScalar               z[most], sums[most][2] = {};
 
     if (most == 1) {
       const int across = axis == 0 ? 1 : 0, other = axis == 2 ? 1 : 2;
@@ -247,11 +247,13 @@ template <bool slopes> struct SolvePieces : Systems {
       PetscScalar rows[together][most], upper[together][most];
       const int   count = (int)PetscMin(j0 - piece.lo + 1, (PetscInt)together);
       SHELLAC_UNROLL_ALL
-      for (int s = 0; s < together; s++)
-        for (int i = 0; i < n && s < count; i++) {
-          rows[s][i] = x[(size_t)(j0 - s) * along + (size_t)i];
-          upper[s][i] = c[(size_t)(j0 - s) * c_stride + (size_t)i];
+      for (int s = 0; s < together; s++) {
+        const PetscInt j = PetscMax(j0 - s, piece.lo);
+        for (int i = 0; i < n; i++) {
+          rows[s][i] = x[(size_t)j * along + (size_t)i];
+          upper[s][i] = c[(size_t)j * c_stride + (size_t)i];
         }
+      }
       SHELLAC_UNROLL_ALL
       for (int s = 0; s < together; s++)
         for (int i = 0; i < n && s < count; i++) {
@@ -266,9 +268,10 @@ template <bool slopes> struct SolvePieces : Systems {
         PetscScalar rows[together];
         const int   count = (int)PetscMin(piece.hi - j0, (PetscInt)together);
         SHELLAC_UNROLL_ALL
-        for (int s = 0; s < together && s < count; s++)
-          rows[s] = x[(size_t)(j0 + s) * along + (size_t)i] +
-                    (repair[first + j0 + s] * sums[i][0] + sums[i][1]) / piece.slope[i];
+        for (int s = 0; s < together; s++) {
+          const PetscInt j = PetscMin(j0 + s, piece.hi - 1);
+          rows[s] = x[(size_t)j * along + (size_t)i] + (repair[first + j] * sums[i][0] + sums[i][1]) / piece.slope[i];
+        }
         SHELLAC_UNROLL_ALL
         for (int s = 0; s < together && s < count; s++) x[(size_t)(j0 + s) * along + (size_t)i] = rows[s];
       }

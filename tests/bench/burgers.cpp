@@ -143,6 +143,15 @@ int main(int argc, char **argv) {
       PetscCall(print((std::string("2-D du/dt ") + scheme.name).c_str(), n / 2, n / 2, t, t_copy));
       PetscCall(VecDestroy(&rate));
       PetscCall(destroy(&p));
+      const bool     three = scheme.reconstruction == TS_BURGERS_WENO5; // stages
+      const PetscInt steps = 16;
+      PetscCall(create(n / 2, scheme.flux, scheme.reconstruction, TSBURGERSFUSED,
+                       three ? TS_BURGERS_SSPRK3 : TS_BURGERS_EULER, steps, &p, true));
+      PetscCall(time_of(
+          seconds, [&] { return run(&p, steps, 0.01 / PetscSqrtReal((PetscReal)n)); }, &t));
+      PetscCall(print((std::string("2-D fused step, a stage, ") + scheme.name).c_str(), n / 2, n / 2,
+                      t / (steps * (three ? 3 : 1)), t_copy));
+      PetscCall(destroy(&p));
     }
 
     const struct {
