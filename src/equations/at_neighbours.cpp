@@ -19,8 +19,7 @@ static bool is_spacing(const std::string &name) {
   return name == "hx" || name == "hy" || name == "hz" || name == "step_x" || name == "step_y" || name == "step_z";
 }
 size_t arguments_of_helper(const std::string &name) {
-  const auto &words = words_of_grid;
-  if (is_coordinate(name) || is_spacing(name) || std::find(words.begin(), words.end(), name) == words.end()) return 0;
+  if (is_coordinate(name) || is_spacing(name) || !has(words_of_grid, name)) return 0;
   return name == "d" || name.compare(0, 7, "upwind_") == 0 ? 2 : 1;
 }
 bool is_integral(const NamesOf &names, const Node &node) {

@@ -25,33 +25,26 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
              (int)text.unknowns.size());
   const std::string count =
       std::to_string(text.unknowns.size()) + (text.unknowns.size() == 1 ? " unknown" : " unknowns");
-  PetscCheck((size_t)grid_.dof == text.unknowns.size(), comm, PETSC_ERR_ARG_SIZ, "%s",
-             text.error_at(text.unknowns[0].line,
-                           "the text has " + count + ", but the DMDA has " + std::to_string(grid_.dof) +
-                               " at a point; make the DMDA with dof " + std::to_string(text.unknowns.size()) +
-                               ", or state the unknowns, as unknowns(u, v)")
-                 .c_str());
-  PetscCheck(!text.dim || text.dim == grid_.dim, comm, PETSC_ERR_ARG_SIZ, "%s",
-             text.error_at(text.grid_line, "the text is for a grid of " + dimensions(text.dim) + ", but the DMDA has " +
-                                               std::to_string(grid_.dim) +
-                                               "; make another DMDA, or change the statement")
-                 .c_str());
+  SHELLAC_CHECK_LINE((size_t)grid_.dof == text.unknowns.size(), PETSC_ERR_ARG_SIZ, text.unknowns[0].line,
+                     "the text has " + count + ", but the DMDA has " + std::to_string(grid_.dof) +
+                         " at a point; make the DMDA with dof " + std::to_string(text.unknowns.size()) +
+                         ", or state the unknowns, as unknowns(u, v)");
+  SHELLAC_CHECK_LINE(!text.dim || text.dim == grid_.dim, PETSC_ERR_ARG_SIZ, text.grid_line,
+                     "the text is for a grid of " + dimensions(text.dim) + ", but the DMDA has " +
+                         std::to_string(grid_.dim) + "; make another DMDA, or change the statement");
   for (const auto &use : text.axis_uses)
-    PetscCheck(use.axis < grid_.dim, comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
-               text.error_at(use.line, "the grid has " + dimensions(grid_.dim) + "; " + use.word + " needs " +
-                                           std::to_string(use.axis + 1))
-                   .c_str());
+    SHELLAC_CHECK_LINE(use.axis < grid_.dim, PETSC_ERR_ARG_OUTOFRANGE, use.line,
+                       "the grid has " + dimensions(grid_.dim) + "; " + use.word + " needs " +
+                           std::to_string(use.axis + 1));
   const auto stencil = [](bool box, PetscInt width) {
     return std::string(box ? "box" : "star") + " stencil of width " + std::to_string(width);
   };
   const PetscInt width = PetscMax(text.width, 1);
   const bool     shape_serves = grid_.box || !text.box;
-  PetscCheck(grid_.width >= width && shape_serves, comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
-             text.error_at(text.grid_line, "the text needs a " + stencil(text.box, width) + ", but the DMDA has a " +
-                                               stencil(grid_.box, grid_.width) + "; make the DMDA with " +
-                                               (shape_serves ? "" : "DMDA_STENCIL_BOX and ") + "stencil width " +
-                                               std::to_string(width))
-                 .c_str());
+  SHELLAC_CHECK_LINE(grid_.width >= width && shape_serves, PETSC_ERR_ARG_OUTOFRANGE, text.grid_line,
+                     "the text needs a " + stencil(text.box, width) + ", but the DMDA has a " +
+                         stencil(grid_.box, grid_.width) + "; make the DMDA with " +
+                         (shape_serves ? "" : "DMDA_STENCIL_BOX and ") + "stencil width " + std::to_string(width));
   for (int a = 0; a < grid_.dim; a++)
     PetscCheck(!text.periodic[a] || grid_.boundary[a] == DM_BOUNDARY_PERIODIC, comm, PETSC_ERR_ARG_WRONG,
                "%s is periodic along %c, but the DMDA is not; make it with DM_BOUNDARY_PERIODIC there",
@@ -145,24 +138,20 @@ PetscErrorCode EquationOnGrid::SetEnds() {
       for (int side = 0; side < 2; side++) {
         const EquationText::End &stated = text.unknowns[c].ends[a][side];
         e.form[side] = forms[stated.form];
-        PetscCheck(a >= grid_.dim || !(e.periodic || e.mirror) || !stated.line ||
-                       (!stated.by_name && (HasEnds() || !is_given_value(stated.value))),
-                   grid_.comm, PETSC_ERR_ARG_WRONG, "%s",
-                   text.error_at(stated.line,
-                                 std::string("the condition on ") + (stated.by_name ? side_names[a][side] : "sides") +
-                                     " has no effect, because the axis " + "xyz"[a] + " is " +
-                                     (e.mirror ? "mirrored at its ends" : "periodic") +
-                                     "; remove it, or make the DMDA with DM_BOUNDARY_NONE" +
-                                     (text.periodic[a] ? " and remove periodic(" + std::string(1, "xyz"[a]) + ")" : ""))
-                       .c_str());
-        PetscCheck(
-            Ends::distance(e.form[side]) == Ends::distance(ends_[0][a].form[side]), grid_.comm, PETSC_ERR_SUP, "%s",
-            text.error_at(
-                    PetscMax(text.unknowns[c].ends[a][side].line, text.unknowns[0].ends[a][side].line),
-                    "the unknowns have conditions that place the last points at different distances from the end "
-                    "(eliminated: a spacing, identity: none, neumann and robin: half a spacing); use conditions of "
-                    "one distance")
-                .c_str());
+        SHELLAC_CHECK_LINE(a >= grid_.dim || !(e.periodic || e.mirror) || !stated.line ||
+                               (!stated.by_name && (HasEnds() || !is_given_value(stated.value))),
+                           PETSC_ERR_ARG_WRONG, stated.line,
+                           std::string("the condition on ") + (stated.by_name ? side_names[a][side] : "sides") +
+                               " has no effect, because the axis " + "xyz"[a] + " is " +
+                               (e.mirror ? "mirrored at its ends" : "periodic") +
+                               "; remove it, or make the DMDA with DM_BOUNDARY_NONE" +
+                               (text.periodic[a] ? " and remove periodic(" + std::string(1, "xyz"[a]) + ")" : ""));
+        SHELLAC_CHECK_LINE(
+            Ends::distance(e.form[side]) == Ends::distance(ends_[0][a].form[side]), PETSC_ERR_SUP,
+            PetscMax(text.unknowns[c].ends[a][side].line, text.unknowns[0].ends[a][side].line),
+            "the unknowns have conditions that place the last points at different distances from the end "
+            "(eliminated: a spacing, identity: none, neumann and robin: half a spacing); use conditions of "
+            "one distance");
       }
       PetscCheck(
           e.intervals() > 0, grid_.comm, PETSC_ERR_ARG_SIZ,
@@ -288,11 +277,9 @@ PetscErrorCode EquationOnGrid::Update() {
     for (int a = 0; a < grid_.dim; a++)
       for (int side = 0; side < 2; side++) {
         ends_[c][a].robin[side] = alpha[(c * 3 + a) * 2 + side];
-        PetscCheck(!PetscIsInfOrNanReal(ends_[c][a].robin[side]), grid_.comm, PETSC_ERR_FP, "%s",
-                   equation_->text
-                       .error_at(equation_->text.unknowns[c].ends[a][side].line,
-                                 "the alpha of robin(" + std::string(side_names[a][side]) + ") is not finite")
-                       .c_str());
+        SHELLAC_CHECK_LINE(!PetscIsInfOrNanReal(ends_[c][a].robin[side]), PETSC_ERR_FP,
+                           equation_->text.unknowns[c].ends[a][side].line,
+                           "the alpha of robin(" + std::string(side_names[a][side]) + ") is not finite");
         for (size_t m = 1; m <= w && !place_.periodic[a]; m++) {
           PetscInt  inside;
           PetscReal factor, given;
@@ -335,11 +322,8 @@ PetscErrorCode EquationOnGrid::SetField(size_t f, Vec values) {
   PetscCall(GridCheckVector(grid_, values, "field of the equation", 1));
   PetscReal norm; // not finite where a value is not
   PetscCall(VecNorm(values, NORM_1, &norm));
-  PetscCheck(!PetscIsInfOrNanReal(norm), grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
-             equation_->text
-                 .error_at(equation_->text.fields[f].line,
-                           "the field " + equation_->text.fields[f].name + " has values that are not finite")
-                 .c_str());
+  SHELLAC_CHECK_LINE(!PetscIsInfOrNanReal(norm), PETSC_ERR_ARG_OUTOFRANGE, equation_->text.fields[f].line,
+                     "the field " + equation_->text.fields[f].name + " has values that are not finite");
   PetscCall(VecCopy(values, fields_[f]));
   field_set_[f] = true;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -370,18 +354,14 @@ PetscErrorCode EquationOnGrid::CheckComplete() {
   PetscFunctionBegin;
   PetscCall(CheckAxes());
   for (size_t p = 0; p < text.parameters.size(); p++)
-    PetscCheck(equation_->known[p], grid_.comm, PETSC_ERR_ORDER, "%s",
-               text.error_at(text.parameters[p].line, "the parameter " + text.parameters[p].name +
-                                                          " has no value; give -equation_" + text.parameters[p].name +
-                                                          " or call DMDAEquationSetParameter()")
-                   .c_str());
+    SHELLAC_CHECK_LINE(equation_->known[p], PETSC_ERR_ORDER, text.parameters[p].line,
+                       "the parameter " + text.parameters[p].name + " has no value; give -equation_" +
+                           text.parameters[p].name + " or call DMDAEquationSetParameter()");
   for (size_t f = 0; f < text.fields.size(); f++)
-    PetscCheck(
-        field_set_[f] || text.fields[f].formula, grid_.comm, PETSC_ERR_ORDER, "%s",
-        text.error_at(text.fields[f].line, "the field " + text.fields[f].name +
-                                               " has no values; call DMDAEquationSetField(), or state it, as field(" +
-                                               text.fields[f].name + ") = 1 + x")
-            .c_str());
+    SHELLAC_CHECK_LINE(field_set_[f] || text.fields[f].formula, PETSC_ERR_ORDER, text.fields[f].line,
+                       "the field " + text.fields[f].name +
+                           " has no values; call DMDAEquationSetField(), or state it, as field(" + text.fields[f].name +
+                           ") = 1 + x");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -107,6 +107,10 @@ struct CellLengths {
   SHELLAC_HD PetscReal volume(PetscInt i, PetscInt j, PetscInt k) const { return of[0][i] * of[1][j] * of[2][k]; }
 };
 
+// PetscCheck() in the next class' functions, with a line of the text.
+#define SHELLAC_CHECK_LINE(condition, code, line, message)                                                             \
+  PetscCheck(condition, grid_.comm, code, "%s", equation_->text.error_at(line, message).c_str())
+
 // An equation on the grid of a DMDA.
 class EquationOnGrid {
 public:

@@ -236,14 +236,10 @@ PetscErrorCode EquationOnGrid::Impose(PetscReal time, Vec u, bool again) {
 
 // Try() has found it already, unless a value or the place decides what is read, on some ranks alone perhaps.
 PetscErrorCode EquationOnGrid::CheckArms() const {
-  char text[512] = "";
-
   PetscFunctionBegin;
   if (!equation_->shape.may_leave) PetscFunctionReturn(PETSC_SUCCESS);
   if (place_.arm == pinned_arm_.get()) PetscCall(DeviceWait());
-  if (place_.arm[0]) PetscCall(PetscStrncpy(text, ArmProblem(place_.arm).c_str(), sizeof(text)));
-  PetscCall(share_error(grid_.comm, text));
-  PetscCheck(!text[0], grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", text);
+  SHELLAC_CHECK_ALL(!place_.arm[0], grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", ArmProblem(place_.arm).c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -285,22 +281,21 @@ PetscErrorCode EquationOnGrid::CheckSource(const std::vector<PetscScalar> &sourc
   const size_t             n = equation_->unknowns();
   const equation::Region   all = AllPoints();
   std::vector<PetscScalar> exact(source.size());
-  char                     text[512] = "";
+  std::string              wrong;
 
   PetscFunctionBegin;
   equation_->functions->exact(&place_, &all, compiled_array(exact.data()));
-  for (size_t i = 0; i < source.size() && !text[0]; i++) {
+  for (size_t i = 0; i < source.size() && wrong.empty(); i++) {
     const bool has_value = !PetscIsInfOrNanScalar(exact[i]);
     if (has_value && !PetscIsInfOrNanScalar(source[i])) continue;
-    const auto       &unknown = equation_->text.unknowns[i % n];
-    const std::string problem = "the exact solution " + std::string(has_value ? "has a source " : "") + "of " +
-                                unknown.name + (has_value ? " that" : "") + " is " +
-                                numeral(has_value ? source[i] : exact[i]) + " at the point " + PlaceOf(i / n) +
-                                "; state one that is finite, with the equation's derivatives, everywhere";
-    PetscCall(PetscStrncpy(text, equation_->text.error_at(unknown.exact.line, problem).c_str(), sizeof(text)));
+    const auto &unknown = equation_->text.unknowns[i % n];
+    wrong = equation_->text.error_at(unknown.exact.line,
+                                     "the exact solution " + std::string(has_value ? "has a source " : "") + "of " +
+                                         unknown.name + (has_value ? " that" : "") + " is " +
+                                         numeral(has_value ? source[i] : exact[i]) + " at the point " + PlaceOf(i / n) +
+                                         "; state one that is finite, with the equation's derivatives, everywhere");
   }
-  PetscCall(share_error(grid_.comm, text));
-  PetscCheck(!text[0], grid_.comm, PETSC_ERR_FP, "%s", text);
+  SHELLAC_CHECK_ALL(wrong.empty(), grid_.comm, PETSC_ERR_FP, "%s", wrong.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -319,7 +314,7 @@ PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f, PetscReal bound, const
                                             const std::string &remedy) {
   const PetscScalar *value, *state;
   const size_t       n = equation_->unknowns();
-  char               text[512] = "";
+  std::string        wrong;
   PetscReal          norm;
 
   PetscFunctionBegin;
@@ -343,21 +338,19 @@ PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f, PetscReal bound, const
     const std::string place = PlaceOf(at / n), number = numeral(state[at]);
     std::string       fields;
     PetscCall(FieldsAt(at / n, &fields));
-    const bool        first = when.empty();
-    const std::string problem =
-        by_state
-            ? "the state of " + unknown.name + " is " + number + " at the point " + place +
-                  (first ? ", before anything is computed; change " : " " + when + "; ") + remedy
-            : std::string("the ") + (rate ? "rate" : "residual") + " of " + unknown.name + " is " + numeral(value[at]) +
-                  " at the point " + place + (first ? " of the initial state" : " " + when) + ", where " +
-                  unknown.name + " = " + number + fields + "; " + (first ? "change the formula or " : "") + remedy;
-    const int line = (by_state && first && unknown.initial ? unknown.initial : unknown.row()).line;
-    PetscCall(PetscStrncpy(text, equation_->text.error_at(line, problem).c_str(), sizeof(text)));
+    const int  line = (by_state && when.empty() && unknown.initial ? unknown.initial : unknown.row()).line;
+    const bool first = when.empty();
+    wrong = equation_->text.error_at(
+        line, by_state ? "the state of " + unknown.name + " is " + number + " at the point " + place +
+                             (first ? ", before anything is computed; change " : " " + when + "; ") + remedy
+                       : std::string("the ") + (rate ? "rate" : "residual") + " of " + unknown.name + " is " +
+                             numeral(value[at]) + " at the point " + place +
+                             (first ? " of the initial state" : " " + when) + ", where " + unknown.name + " = " +
+                             number + fields + "; " + (first ? "change the formula or " : "") + remedy);
   }
   PetscCall(VecRestoreArrayRead(u, &state));
   PetscCall(VecRestoreArrayRead(f, &value));
-  PetscCall(share_error(grid_.comm, text));
-  PetscCheck(!text[0], grid_.comm, PETSC_ERR_FP, "%s", text);
+  SHELLAC_CHECK_ALL(wrong.empty(), grid_.comm, PETSC_ERR_FP, "%s", wrong.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -366,10 +359,10 @@ PetscErrorCode EquationOnGrid::CheckEntries(Vec u, const PetscScalar *const *slo
   const size_t       n = equation_->unknowns(), count = n * (size_t)this->slots();
   const PetscScalar *state;
   size_t             at = owned() * n, slot = 0;
-  char               text[512] = "";
+  std::string        wrong;
 
   PetscFunctionBegin;
-  entries_checked_ = version_;
+  entries_checked_ = 0;
   for (size_t s = 0; s < count; s++)
     for (size_t p = 0; slots[s] && p < owned(); p++)
       if (PetscIsInfOrNanScalar(slots[s][p]) && p * n + s / (count / n) < at) at = p * n + s / (count / n), slot = s;
@@ -379,16 +372,15 @@ PetscErrorCode EquationOnGrid::CheckEntries(Vec u, const PetscScalar *const *slo
     std::string fields;
     PetscCall(FieldsAt(at / n, &fields));
     PetscCall(VecGetArrayRead(u, &state));
-    const std::string problem = std::string("the derivative of the ") + (rate ? "rate" : "residual") + " of " +
-                                unknown.name + " is " + numeral(slots[slot][at / n]) + " at the point " +
-                                PlaceOf(at / n) + ", where " + unknown.name + " = " + numeral(state[at]) + fields +
-                                "; change the formula or the initial state";
+    wrong = equation_->text.error_at(unknown.row().line,
+                                     std::string("the derivative of the ") + (rate ? "rate" : "residual") + " of " +
+                                         unknown.name + " is " + numeral(slots[slot][at / n]) + " at the point " +
+                                         PlaceOf(at / n) + ", where " + unknown.name + " = " + numeral(state[at]) +
+                                         fields + "; change the formula or the initial state");
     PetscCall(VecRestoreArrayRead(u, &state));
-    PetscCall(PetscStrncpy(text, equation_->text.error_at(unknown.row().line, problem).c_str(), sizeof(text)));
   }
-  PetscCall(share_error(grid_.comm, text));
-  if (text[0]) entries_checked_ = 0;
-  PetscCheck(!text[0], grid_.comm, PETSC_ERR_FP, "%s", text);
+  SHELLAC_CHECK_ALL(wrong.empty(), grid_.comm, PETSC_ERR_FP, "%s", wrong.c_str());
+  entries_checked_ = version_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -421,14 +413,11 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A, bool preco
   PetscFunctionBegin;
   PetscCall(MatEquationTrySetState(A, time, u, &without_entries));
   if (without_entries) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(
-      preconditions || !equation_->text.integral_of_state, grid_.comm, PETSC_ERR_SUP, "%s",
-      equation_->text
-          .error_at(equation_->text.integral_of_state,
-                    "the Jacobian of an integral of unknowns has entries at all points, which a Mat with those "
-                    "of the stencil lacks; use -dm_mat_type equation, which has products alone (and none with the "
-                    "transpose), or -snes_mf_operator, for which such a Mat is the preconditioner's")
-          .c_str());
+  SHELLAC_CHECK_LINE(preconditions || !equation_->text.integral_of_state, PETSC_ERR_SUP,
+                     equation_->text.integral_of_state,
+                     "the Jacobian of an integral of unknowns has entries at all points, which a Mat with those "
+                     "of the stencil lacks; use -dm_mat_type equation, which has products alone (and none with the "
+                     "transpose), or -snes_mf_operator, for which such a Mat is the preconditioner's");
   PetscCall(CheckComplete());
   place_.time = time;
   PetscCall(Update());

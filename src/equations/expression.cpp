@@ -55,6 +55,10 @@ bool is_operator_word(const std::string &name) {
   return name == "and" || name == "or" || name == "not" || name == "true" || name == "false";
 }
 
+bool has(const std::vector<std::string> &names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 std::string lower_case(std::string text) {
   for (char &c : text)
     if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');

@@ -22,6 +22,7 @@ extern const std::vector<Function> expression_functions;
 const Function                    *find_function(const std::string &name); // null: there is none
 
 std::string lower_case(std::string text); // as PETSc takes options
+bool        has(const std::vector<std::string> &names, const std::string &name);
 
 bool is_name(const std::string &text);
 bool is_operator_word(const std::string &name); // and, or, not, true, false: they can be no names

@@ -14,21 +14,16 @@ const EquationText::Definition *NamesOf::definition(const std::string &name) con
   return text && argument(name) < 0 ? text->definition(name) : nullptr;
 }
 
-template <class Items> static bool has(const Items &items, const std::string &name) {
-  return std::any_of(items.begin(), items.end(), [&](const auto &item) { return item.name == name; });
-}
-
 bool NamesOf::is_grid_function(const std::string &name) const {
   if (!text) return false;
   if (argument(name) >= 0) return true;
   const auto        *d = text->definition(name);
   const std::string &of = d && !d->stands_for.empty() ? d->stands_for : name;
-  return has(text->unknowns, of) || has(text->fields, of);
+  return has_name(text->unknowns, of) || has_name(text->fields, of);
 }
 
 bool NamesOf::is_own(const std::string &name) const {
-  return text && (argument(name) >= 0 || has(text->unknowns, name) || has(text->fields, name) ||
-                  has(text->parameters, name) || text->definition(name));
+  return text && (argument(name) >= 0 || text->declares(name));
 }
 
 // ---- whole numbers ---------------------------------------------------------------------------------------------------

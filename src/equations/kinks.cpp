@@ -65,7 +65,7 @@ PetscErrorCode EquationOnGrid::CheckKinks() const {
   std::vector<double>      tables[3];
   equation::Region         one = {{0, 0, 0}, {1, 1, 1}, 0};
   equation::Place          place = place_;
-  char                     error[512] = "";
+  std::string              wrong;
   bool                     exact = false, rows = false, second = false;
 
   PetscFunctionBegin;
@@ -82,8 +82,8 @@ PetscErrorCode EquationOnGrid::CheckKinks() const {
     place.stretched[a] = tables[a].data();
     place.write_start[a] = 0, place.write_size[a] = 1;
   }
-  for (size_t point = 0; point < owned() && !error[0]; point++)
-    for (int a = 0; a < grid_.dim && !error[0]; a++) {
+  for (size_t point = 0; point < owned() && wrong.empty(); point++)
+    for (int a = 0; a < grid_.dim && wrong.empty(); a++) {
       PetscInt  i[3];
       PetscReal where = 0;
       size_t    rest = point;
@@ -92,7 +92,7 @@ PetscErrorCode EquationOnGrid::CheckKinks() const {
         place.origin[b] = tables[b][(size_t)w] = axes_[b].at(i[b]);
       }
       if (i[a] + 1 == grid_.N[a]) continue;
-      for (int c = 0; c < n && !error[0]; c++) {
+      for (int c = 0; c < n && wrong.empty(); c++) {
         const auto u = [&](PetscReal x) {
           place.origin[a] = tables[a][(size_t)w] = x;
           equation_->functions->exact(&place, &one, compiled_array(values.data()));
@@ -103,16 +103,14 @@ PetscErrorCode EquationOnGrid::CheckKinks() const {
         if (!has_kink(u, x - (i[a] ? more : 0), next + (i[a] + 2 < grid_.N[a] ? more : 0), &where)) continue;
         char at[32];
         PetscCall(PetscSNPrintf(at, sizeof(at), "%.4g", (double)where));
-        const std::string problem =
-            "the exact solution of " + text.unknowns[(size_t)c].name + " has a kink or a jump at " + "xyz"[a] + " = " +
-            at + ", near the point " + PlaceOf(point) +
-            ", where its source would be infinite; state a solution that has the equation's derivatives everywhere";
-        PetscCall(
-            PetscStrncpy(error, text.error_at(text.unknowns[(size_t)c].exact.line, problem).c_str(), sizeof(error)));
+        wrong = text.error_at(text.unknowns[(size_t)c].exact.line,
+                              "the exact solution of " + text.unknowns[(size_t)c].name + " has a kink or a jump at " +
+                                  "xyz"[a] + " = " + at + ", near the point " + PlaceOf(point) +
+                                  ", where its source would be infinite; state a solution that has the equation's "
+                                  "derivatives everywhere");
       }
     }
-  PetscCall(share_error(grid_.comm, error));
-  PetscCheck(!error[0], grid_.comm, PETSC_ERR_ARG_WRONG, "%s", error);
+  SHELLAC_CHECK_ALL(wrong.empty(), grid_.comm, PETSC_ERR_ARG_WRONG, "%s", wrong.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <set>
 
-#include <petscsys.h>
-
 namespace shellac {
 
 const std::vector<std::string> statement_words = {
@@ -20,20 +18,11 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-bool has(const Names &names, const std::string &name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // What an expression may use: a row everything, data no state, an end's condition its unknown there, a constant only
 // parameters.
 enum class Scope { row, data, end, constant };
 
 const Names of_complex = {"I", "real", "imag", "conj"};
-#if defined(PETSC_USE_COMPLEX)
-constexpr bool scalars_are_complex = true;
-#else
-constexpr bool scalars_are_complex = false;
-#endif
 
 // Checks a text that has been read.
 class Checker {
@@ -88,8 +77,7 @@ private:
   std::string problem(const std::string &name, Scope scope, const std::string &what) const {
     if (scope == Scope::constant && changing_.count(name))
       return what + " cannot depend on " + name + "; it is made of numbers and parameters";
-    const auto is = [&](const auto &unknown) { return unknown.name == name; };
-    if (scope == Scope::data && std::any_of(text_.unknowns.begin(), text_.unknowns.end(), is))
+    if (scope == Scope::data && has_name(text_.unknowns, name))
       return what + " cannot depend on the unknown " + name +
              "; it is a formula of coordinates, the time and parameters";
     if (scope == Scope::data && state_.count(name))
@@ -216,8 +204,7 @@ private:
     text_.has_integrals = true;
     for (const std::string &name : names_needed(text_, of)) {
       const bool unknown = names.argument(name) >= 0;
-      const auto is = [&](const auto &u) { return u.name == name; };
-      if (unknown || std::any_of(text_.unknowns.begin(), text_.unknowns.end(), is)) text_.integral_of_state = line;
+      if (unknown || has_name(text_.unknowns, name)) text_.integral_of_state = line;
       text_.nests_integrals = text_.nests_integrals || unknown || name == "integral" || name == "mean";
     }
   }

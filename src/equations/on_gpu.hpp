@@ -152,39 +152,7 @@ template <class Window> struct FromWindow {
   Scalar field(int f, int dx, int dy, int dz) const { return window.fields[f][index(dx, dy, dz)]; }
 };
 
-// What a kernel computes at a point, for each row: values, the product with a vector, the diagonal. What is computed
-// often is worth a window, which takes a while to compile; its places must be known to the compiler, else it would be
-// in memory.
-template <bool vector, bool often, int n = unknowns> struct Computed {
-  static constexpr bool along_vector = vector, is_often = often;
-  static constexpr int  numbers = n; // at a point
-};
-template <class Row> struct Values : Computed<false, true> {
-  template <class From>
-  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *sources, Scalar *out) {
-    values_of<Row>(q, i, j, k, from, sources, out);
-  }
-};
-template <class Row> struct Products : Computed<true, true> {
-  template <class From>
-  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
-    products_at<Row>(q, i, j, k, from, out);
-  }
-};
-template <class Row> struct Diagonals : Computed<false, false> {
-  template <class From>
-  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
-    diagonal_at<Row>(q, i, j, k, from, out);
-  }
-};
-
-template <class Row> struct Integrands : Computed<false, false, integral_numbers> {
-  template <class From>
-  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
-    integrands_at<Row>(q, i, j, k, from, out);
-  }
-};
-struct Imposed : Computed<false, false> {
+template <class Row> struct Imposed : Computed<false, false> {
   template <class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &, const Scalar *, Scalar *out) {
     impose_at(q, i, j, k, out);
@@ -369,21 +337,6 @@ template <class Of> inline void at_all_points(const Place &q, const Work &work, 
     at_ends<Of>(q, work, blockIdx.x, out);
   else
     inside<Of>(q, work, blockIdx.x - work.blocks_at_ends, out);
-}
-template <class Row> inline void values(const Place &q, const Work &work, Scalar *out) {
-  at_all_points<Values<Row>>(q, work, out);
-}
-template <class Row> inline void integrands(const Place &q, const Work &work, Scalar *out) {
-  at_all_points<Integrands<Row>>(q, work, out);
-}
-template <class Row> inline void imposed(const Place &q, const Work &work, Scalar *out) {
-  at_ends<Imposed>(q, work, blockIdx.x, out);
-}
-template <class Row> inline void products(const Place &q, const Work &work, Scalar *out) {
-  at_all_points<Products<Row>>(q, work, out);
-}
-template <class Row> inline void diagonals(const Place &q, const Work &work, Scalar *out) {
-  at_all_points<Diagonals<Row>>(q, work, out);
 }
 template <class Row> inline void entries(const Place &q, const Work &work, Scalar *const *out) {
   const unsigned at_ends = work.blocks_at_ends * unknowns * slots_of_row;

@@ -67,14 +67,16 @@ template <bool ends, class Function> inline void for_points(const Place &q, cons
 // A loop whose body must be inlined completely: otherwise it is not vectorised.
 #define SHELLAC_WHOLE __attribute__((flatten))
 
-template <class Row, bool ends> SHELLAC_WHOLE void values_in(const Place &q, const Region &region, Scalar *out) {
+template <class Of, bool ends> SHELLAC_WHOLE void points_in(const Place &q, const Region &region, Scalar *out) {
   for_points<ends>(q, region, [&](Index i, Index j, Index k, const auto &from, Index to) {
-    values_at<Row>(q, i, j, k, from, to, out + to * unknowns);
+    Scalar sources[unknowns];
+    sources_at(q, to, sources);
+    Of::at(q, i, j, k, from, sources, out + to * Of::numbers);
   });
 }
-template <class Row> void all_values(const Place *place, const Region *region, Scalar *out) {
+template <class Of> void all_points(const Place *place, const Region *region, Scalar *out) {
   const Place q = *place; // its own copy: what is written does not change it
-  region->ends ? values_in<Row, true>(q, *region, out) : values_in<Row, false>(q, *region, out);
+  region->ends ? points_in<Of, true>(q, *region, out) : points_in<Of, false>(q, *region, out);
 }
 
 // Entries of some slots of a row in one pass, which share the row's value and derivatives. With more slots a compiler
@@ -129,33 +131,6 @@ template <class Row> void all_entries(const Place *place, const Region *region, 
     entries_part_1(place, region, out);
   } else
     entries_by_loops<Row>(*place, *region, out);
-}
-
-template <class Row, bool ends> SHELLAC_WHOLE void products_in(const Place &q, const Region &region, Scalar *out) {
-  for_points<ends>(q, region, [&](Index i, Index j, Index k, const auto &from, Index to) {
-    products_at<Row>(q, i, j, k, from, out + to * unknowns);
-  });
-}
-template <class Row> void all_products(const Place *place, const Region *region, Scalar *out) {
-  const Place q = *place;
-  region->ends ? products_in<Row, true>(q, *region, out) : products_in<Row, false>(q, *region, out);
-}
-template <class Row, bool ends> void integrands_in(const Place &q, const Region &region, Scalar *out) {
-  for_points<ends>(q, region, [&](Index i, Index j, Index k, const auto &from, Index to) {
-    integrands_at<Row>(q, i, j, k, from, out + to * integral_numbers);
-  });
-}
-template <class Row> void all_integrands(const Place *place, const Region *region, Scalar *out) {
-  region->ends ? integrands_in<Row, true>(*place, *region, out) : integrands_in<Row, false>(*place, *region, out);
-}
-template <class Row, bool ends> void diagonals_in(const Place &q, const Region &region, Scalar *out) {
-  for_points<ends>(q, region, [&](Index i, Index j, Index k, const auto &from, Index to) {
-    diagonal_at<Row>(q, i, j, k, from, out + to * unknowns);
-  });
-}
-template <class Row> void all_diagonals(const Place *place, const Region *region, Scalar *out) {
-  const Place q = *place;
-  region->ends ? diagonals_in<Row, true>(q, *region, out) : diagonals_in<Row, false>(q, *region, out);
 }
 
 // ---- functions of the coordinates alone ----------------------------------------------------------------------------

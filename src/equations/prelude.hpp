@@ -273,19 +273,21 @@ template <int r = 0> inline void sources_at(const Place &q, Index to, Scalar *so
   sources[r] = has_exact && q.source ? q.source[to * unknowns + r] : 0;
   if constexpr (r + 1 < unknowns) sources_at<r + 1>(q, to, sources);
 }
-template <class Row, int r = 0, class From>
-inline void values_of(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *sources,
-                      Scalar *values) {
-  const Scalar value = value_of<Row, r>(q, i, j, k, from);
-  values[r] = q.row_scale * (has_exact ? value + sources[r] : value);
-  if constexpr (r + 1 < unknowns) values_of<Row, r + 1>(q, i, j, k, from, sources, values);
-}
-template <class Row, class From>
-inline void values_at(const Place &q, Index i, Index j, Index k, const From &from, Index to, Scalar *values) {
-  Scalar sources[unknowns];
-  sources_at(q, to, sources);
-  values_of<Row>(q, i, j, k, from, sources, values);
-}
+
+// What is computed at a point, by at(); numbers: how many. What is computed often is worth a GPU's window of values, which
+// takes a while to compile; its places must be known to the compiler.
+template <bool vector, bool often, int n = unknowns> struct Computed {
+  static constexpr bool along_vector = vector, is_often = often;
+  static constexpr int  numbers = n;
+};
+template <class Row> struct Values : Computed<false, true> {
+  template <int r = 0, class From>
+  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *sources, Scalar *out) {
+    const Scalar value = value_of<Row, r>(q, i, j, k, from);
+    out[r] = q.row_scale * (has_exact ? value + sources[r] : value);
+    if constexpr (r + 1 < unknowns) at<r + 1>(q, i, j, k, from, sources, out);
+  }
+};
 
 // Entries of a row, in the seeds' directions.
 template <class Row, int r, class SeedType, class From>
@@ -326,28 +328,33 @@ inline void entries_by_loop(const Place &q, Index i, Index j, Index k, const Fro
 }
 
 // The Jacobian's rows at a point times the vector place.direction; the diagonal.
-template <class Row, int r = 0, class From>
-inline void products_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
-  entries_of<Row, r>(q, AlongVector(), i, j, k, from, out + r);
-  if constexpr (r + 1 < unknowns) products_at<Row, r + 1>(q, i, j, k, from, out);
-}
-template <class Row, int r = 0, class From>
-inline void diagonal_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
-  entries_of<Row, r>(q, OwnSeed<r>(), i, j, k, from, out + r);
-  if constexpr (r + 1 < unknowns) diagonal_at<Row, r + 1>(q, i, j, k, from, out);
-}
-
-// What integrals are of at a point, and the derivatives of these.
-template <class Row, int n = 0, class From>
-inline void integrands_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
-  if (q.direction) {
-    const auto f = Row::template integrand<n>(GridPoint<AlongVector, From>(q, {}, i, j, k, from));
-    out[n] = f.v, out[integral_numbers / 2 + n] = f.derivative(0);
-  } else
-    out[n] = Row::template integrand<n>(GridPoint<NoSeed, From>(q, {}, i, j, k, from)).v,
-    out[integral_numbers / 2 + n] = 0;
-  if constexpr (n + 1 < integral_numbers / 2) integrands_at<Row, n + 1>(q, i, j, k, from, out);
-}
+template <class Row> struct Products : Computed<true, true> {
+  template <int r = 0, class From>
+  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
+    entries_of<Row, r>(q, AlongVector(), i, j, k, from, out + r);
+    if constexpr (r + 1 < unknowns) at<r + 1>(q, i, j, k, from, nullptr, out);
+  }
+};
+template <class Row> struct Diagonals : Computed<false, false> {
+  template <int r = 0, class From>
+  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
+    entries_of<Row, r>(q, OwnSeed<r>(), i, j, k, from, out + r);
+    if constexpr (r + 1 < unknowns) at<r + 1>(q, i, j, k, from, nullptr, out);
+  }
+};
+// What integrals are of, and the derivatives of these.
+template <class Row> struct Integrands : Computed<false, false, integral_numbers> {
+  template <int n = 0, class From>
+  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
+    constexpr int count = integral_numbers / 2;
+    if (q.direction) {
+      const auto f = Row::template integrand<n>(GridPoint<AlongVector, From>(q, {}, i, j, k, from));
+      out[n] = f.v, out[count + n] = f.derivative(0);
+    } else
+      out[n] = Row::template integrand<n>(GridPoint<NoSeed, From>(q, {}, i, j, k, from)).v, out[count + n] = 0;
+    if constexpr (n + 1 < count) at<n + 1>(q, i, j, k, from, nullptr, out);
+  }
+};
 
 // A function of coordinates at one place.
 template <class Function, int c, class R>

@@ -269,13 +269,11 @@ PetscErrorCode EquationOnGrid::CheckBalance(Vec u, Vec f) {
     const PetscReal rounding = PETSC_MACHINE_EPSILON * PetscMax(1, largest) * term;
     if (source > 0 && PetscAbsScalar(sum) > rounding) imbalance = PetscMax(imbalance, PetscAbsScalar(sum) / source);
   }
-  PetscCheck(!(imbalance >= 0.1), grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
-             text.error_at(text.unknowns[0].residual.line,
-                           "there is no solution: what flows in must flow out, but " +
-                               std::to_string((int)(100 * PetscMin(imbalance, 1) + 0.5)) +
-                               " % of the sources are left in their sum over all cells, which does not depend on u; "
-                               "subtract their mean, or state u on a side")
-                 .c_str());
+  SHELLAC_CHECK_LINE(!(imbalance >= 0.1), PETSC_ERR_ARG_OUTOFRANGE, text.unknowns[0].residual.line,
+                     "there is no solution: what flows in must flow out, but " +
+                         std::to_string((int)(100 * PetscMin(imbalance, 1) + 0.5)) +
+                         " % of the sources are left in their sum over all cells, which does not depend on u; "
+                         "subtract their mean, or state u on a side");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,5 @@
 #include "equations/source.hpp"
 
-#include <petscsys.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -38,18 +36,9 @@ static const char on_gpu_text[] =
 #include "equation_on_gpu.inc"
     ;
 
-#if defined(PETSC_USE_COMPLEX)
-constexpr bool scalars_are_complex = true;
-#else
-constexpr bool scalars_are_complex = false;
-#endif
-
 namespace {
 
 using Names = std::vector<std::string>;
-bool has(const Names &names, const std::string &name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // Whether a compiler can know all steps to neighbours that the rows take: no choice decides one.
 bool steps_are_known(const EquationText &text) {
@@ -81,13 +70,13 @@ public:
       : text_(text), shape_(shape), action_(action), kernel_(kernel) {}
 
   std::string write() {
-    coordinates("ExactRow", &EquationText::Unknown::exact);
+    coordinates("ExactRow", text_.unknowns, &EquationText::Unknown::exact);
     row_and_formulas();
     boundary();
     if (!kernel_.empty())
       kernel();
     else if (action_)
-      line(exported("ActionFunctions") + "all_products<Row>, all_diagonals<Row>};");
+      line(exported("ActionFunctions") + "all_points<Products<Row>>, all_points<Diagonals<Row>>};");
     else
       functions();
     const std::string generated = out_;
@@ -229,26 +218,16 @@ private:
     return text;
   }
 
-  // A function of coordinates for each unknown; zero where the text has none.
-  void coordinates(const std::string &name, Expression EquationText::Unknown::*which) {
+  // A function of coordinates for each of some things; zero where the text has none.
+  template <class Things>
+  void coordinates(const std::string &name, const Things &things, Expression Things::value_type::*which) {
     line("struct " + name + " {");
     line("template <int c_, class R_> static ScalarOf<R_> at(const Place &place_, R_ x, R_ y, R_ z, R_ t) {");
     line(parameters("place_"));
     out_ += definitions(false);
-    for (size_t c = 0; c < text_.unknowns.size(); c++)
-      if (const Expression &e = text_.unknowns[c].*which)
+    for (size_t c = 0; c < things.size(); c++)
+      if (const Expression &e = things[c].*which)
         line("if constexpr (c_ == " + std::to_string(c) + ") return ScalarOf<R_>(" + expression(e) + ");");
-    line("return 0;\n}\n};");
-  }
-  void fields() {
-    line("struct FieldRow {");
-    line("template <int c_, class R_> static ScalarOf<R_> at(const Place &place_, R_ x, R_ y, R_ z, R_ t) {");
-    line(parameters("place_"));
-    out_ += definitions(false);
-    for (size_t f = 0; f < text_.fields.size(); f++)
-      if (text_.fields[f].formula)
-        line("if constexpr (c_ == " + std::to_string(f) + ") return ScalarOf<R_>(" +
-             expression(text_.fields[f].formula) + ");");
     line("return 0;\n}\n};");
   }
 
@@ -346,12 +325,12 @@ private:
     part("1", [&] { entries("0"); });
     part("2", [&] {
       entries("1");
-      line(std::string("void values_part") + arguments + "out) { all_values<Row>(q, region, out); }");
+      line(std::string("void values_part") + arguments + "out) { all_points<Values<Row>>(q, region, out); }");
     });
   }
   void tables() {
-    coordinates("InitialRow", &EquationText::Unknown::initial);
-    fields();
+    coordinates("InitialRow", text_.unknowns, &EquationText::Unknown::initial);
+    coordinates("FieldRow", text_.fields, &EquationText::Field::formula);
     robin();
     line("inline void all_fields(const Place *q, const Region *region, int field, Scalar *out) {");
     line("for_each_point(*q, *region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {");
@@ -368,8 +347,8 @@ private:
     line(exported("Functions") + "values_part, all_entries<Row>, " + initial + ", " +
          (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>" : "nullptr, nullptr") +
          (imposes() ? ", impose_all" : ", nullptr") + ", all_fields, all_robin, " +
-         (shape_.holds_constants ? "all_products<Row>, " : "nullptr, ") +
-         (integrals_.empty() ? "nullptr" : "all_integrands<Row>") + ", integral_numbers};");
+         (shape_.holds_constants ? "all_points<Products<Row>>, " : "nullptr, ") +
+         (integrals_.empty() ? "nullptr" : "all_points<Integrands<Row>>") + ", integral_numbers};");
   }
 
   static std::string exported(const std::string &type) {
@@ -379,7 +358,8 @@ private:
     line("extern \"C\" __global__ void __launch_bounds__(threads_of_block) shellac_" + kernel_ +
          "(const __grid_constant__ Place q, const __grid_constant__ Work work, " +
          (kernel_ == "entries" ? "Scalar *const *" : "Scalar *") + "out) {");
-    line(kernel_ + "<Row>(q, work, out);\n}");
+    const std::string of = (char)(kernel_[0] - 'a' + 'A') + kernel_.substr(1) + "<Row>"; // Values<Row>
+    line((kernel_ == "entries" ? "entries<Row>" : "at_all_points<" + of + ">") + "(q, work, out);\n}");
   }
 
   const EquationText  &text_;

@@ -22,6 +22,9 @@ const EquationText::Definition *EquationText::definition(const std::string &name
   const auto at = definition_numbers_.find(name);
   return at == definition_numbers_.end() ? nullptr : &definitions[at->second];
 }
+bool EquationText::declares(const std::string &name) const {
+  return has_name(unknowns, name) || has_name(fields, name) || has_name(parameters, name) || definition(name);
+}
 void EquationText::define(const Definition &definition) {
   definition_numbers_[definition.name] = definitions.size();
   definitions.push_back(definition);
@@ -98,7 +101,7 @@ private:
   bool is_statement(size_t n) const {
     size_t end = n;
     while (tokens_[end].kind != Token::the_end && tokens_[end].line == tokens_[n].line) end++;
-    return std::count(statement_words.begin(), statement_words.end(), tokens_[n].text) || find(n, end, "=") < end;
+    return has(statement_words, tokens_[n].text) || find(n, end, "=") < end;
   }
   // The first operator of that kind among some tokens that is in no brackets; or their end.
   size_t find(size_t n, size_t end, const char *operation) const {
@@ -148,19 +151,8 @@ private:
   // ---- statements
 
   bool reserved(const std::string &name) const {
-    const auto is_in = [&](const std::vector<std::string> &names) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    return is_in(words_of_grid) || is_in(statement_words) || is_in({"pi", "I", "sides"}) || find_function(name);
-  }
-  bool known(const std::string &name) const {
-    for (const auto &p : to_.parameters)
-      if (p.name == name) return true;
-    for (const auto &f : to_.fields)
-      if (f.name == name) return true;
-    for (const auto &u : to_.unknowns)
-      if (u.name == name) return true;
-    return to_.definition(name) || reserved(name);
+    return has(words_of_grid, name) || has(statement_words, name) || has({"pi", "I", "sides"}, name) ||
+           find_function(name);
   }
   // what: an argument's name, say
   bool may_be_name(const Statement &s, const std::string &name, const char *what = "name") {
@@ -171,7 +163,7 @@ private:
   }
   bool take_name(const Statement &s, const std::string &name) {
     if (!may_be_name(s, name)) return false;
-    if (known(name)) {
+    if (reserved(name) || to_.declares(name)) {
       fail(s.line, "the name " + name + " is taken; choose another");
       return false;
     }
@@ -192,8 +184,7 @@ private:
       return std::isnan(*constant) ? (other = name, false) : (to_.used.insert(name), true);
     };
     if (constant_value(e.tree, lookup, value) && std::isfinite(*value)) return true;
-    const bool is_parameter =
-        std::any_of(to_.parameters.begin(), to_.parameters.end(), [&](const auto &p) { return p.name == other; });
+    const bool is_parameter = has_name(to_.parameters, other);
     fail(s.line, "'" + text + "' is no number; give one as 0.25, 1e-3 or 2*pi" +
                      (!is_parameter ? ""
                                     : ". The parameter " + other + " may change; a definition follows it, as " +
@@ -202,7 +193,7 @@ private:
   }
   void need_unknowns() { // those of a text that names none
     if (!to_.unknowns.empty()) return;
-    if (known("u")) {
+    if (to_.declares("u")) {
       int line = 0;
       for (const auto &p : to_.parameters) line = p.name == "u" ? p.line : line;
       for (const auto &f : to_.fields) line = f.name == "u" ? f.line : line;
@@ -386,9 +377,8 @@ private:
   }
   void definition(const Statement &s) {
     const auto used = names_in(s.value.tree);
-    if (std::any_of(s.arguments.begin(), s.arguments.end(), [&](const std::string &argument) {
-          return is_side(argument) && std::find(used.begin(), used.end(), argument) == used.end();
-        })) {
+    if (std::any_of(s.arguments.begin(), s.arguments.end(),
+                    [&](const std::string &argument) { return is_side(argument) && !has(used, argument); })) {
       const std::string near = suggestion_of_statement(s.head);
       return fail(s.line, "'" + s.head + "' is no condition" + (near.empty() ? "; conditions" : near + " Conditions") +
                               " on sides are dirichlet, eliminated, identity, neumann and robin");

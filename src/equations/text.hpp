@@ -7,10 +7,21 @@
 #include <unordered_map>
 #include <vector>
 
+#include <petscsys.h>
+
 #include "equations/expression.hpp"
 #include "equations/stretching.hpp"
 
 namespace shellac {
+
+constexpr bool scalars_are_complex = sizeof(PetscScalar) > sizeof(PetscReal);
+
+// Whether one of some things has that name.
+template <class Things> bool has_name(const Things &things, const std::string &name) {
+  bool has = false;
+  for (const auto &thing : things) has = has || thing.name == name;
+  return has;
+}
 
 // The right-hand side of a statement; empty if there is none.
 struct Expression {
@@ -90,6 +101,7 @@ struct EquationText {
     return stretching[0].form || stretching[1].form || stretching[2].form;
   }
   const Definition *definition(const std::string &name) const; // null: there is none
+  bool              declares(const std::string &name) const;   // an unknown, a field, a parameter or a definition
   void              define(const Definition &definition);
   bool              is_of_time(const Expression &e) const; // by t or a definition
   // "FILE:LINE: message", and the line; line 0: "FILE: message". column: from 1; 0: none is said

@@ -131,10 +131,7 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
     }
   }
   place_.time = time;
-  char text[512] = "";
-  if (arm[0]) PetscCall(PetscStrncpy(text, ArmProblem(arm).c_str(), sizeof(text)));
-  PetscCall(share_error(grid_.comm, text));
-  PetscCheck(!text[0], grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", text);
+  SHELLAC_CHECK_ALL(!arm[0], grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", ArmProblem(arm).c_str());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPIU_INT, MPI_MAX, grid_.comm));
   *linear = !differs;
   PetscFunctionReturn(PETSC_SUCCESS);
