@@ -26,7 +26,8 @@ void check(const Case &c, const Lattice &lattice) {
   OK(MatMult(aij, u, b));
   OK(PCApply(pc, b, x));
   CHECK(backward_error(aij, b, x) <= bound(x));
-  if (PetscRealPart(c.sigma) >= 0 && !c.singular()) CHECK(difference(x, u) <= 1000 * bound(x)); // small grids
+  const PetscReal sigma = PetscRealPart(c.sigma), condition = sigma > 0 ? PetscMax(1, 1 / sigma) : 1; // small grids
+  if (sigma >= 0 && !c.singular()) CHECK(difference(x, u) <= 1000 * condition * bound(x));
 }
 void check(const Case &c) {
   check(c, c.lattice());
@@ -91,7 +92,7 @@ TEST_CASE("stencilfft eliminates along lines in pieces", "[direct]") { // on a G
   const bool large = makes_cuda_vectors(any);
   for (const auto &[N, along] : {std::pair{Point{29, 31, 1}, 1}, {Point{31, 29, 1}, 0}, {Point{9, 8, 11}, 2}})
     for (int ends : {0, 12, 16, 25}) // the last ones are periodic
-      for (PetscScalar sigma : {PetscScalar(0), PetscScalar(0.5)}) {
+      for (PetscScalar sigma : {PetscScalar(0), PetscScalar(1e-9), PetscScalar(0.5)}) {
         Case c;
         c.dim = N[2] > 1 ? 3 : 2;
         for (int a = 0; a < c.dim; a++)
