@@ -102,6 +102,21 @@ TEST_CASE("a formula with a field is as smooth beyond an end as the field", "[eq
   for (size_t i = 0; i < values.size(); i++) CHECK(PetscAbsScalar(values[i] - (1 + (PetscReal)(i + 1) / 12)) < 1e-11);
 }
 
+// So are the derivatives of a field itself.
+TEST_CASE("the derivatives of a field are those of a formula of it", "[equations]") {
+  if (!equations_work()) return;
+  for (const char *stretch : {"", "stretch(x, geometric, 4)\n"}) {
+    const std::string fields = std::string(stretch) + "field(k) = sin(3*x + y)\nneumann(left)\n";
+    const auto        with = [&](const char *k) {
+      std::string text = fields + "lap(v) = dxx(v) + dyy(v)\nresidual = u*dx(K) + laplacian(K) + dxy(K) + lap(K) + "
+                                         "upwind_y(2, K) + d(2, K) + bilaplacian(K)";
+      for (size_t at; (at = text.find('K')) != std::string::npos;) text.replace(at, 1, k);
+      return text;
+    };
+    CHECK(difference_of(grid_of(2, 9), with("k"), with("1*k")) < 1e-9);
+  }
+}
+
 // Cahn and Hilliard's equation: a manufactured solution, and the mass between insulated ends.
 TEST_CASE("the Laplacian of a chemical potential", "[equations]") {
   if (!equations_work(true)) return;

@@ -37,12 +37,25 @@ template <class Point, class F> auto second_difference(const Point &p, int axis,
 template <class U> auto neighbour(const U &u, int axis, int d) {
   return u(axis == 0 ? d : 0, axis == 1 ? d : 0, axis == 2 ? d : 0);
 }
+// What is differentiated: a field as a formula, which continues smoothly beyond an end.
+template <class Of, class Point> struct Formula;
+template <int f> struct ValueOfField {
+  template <class Point> static auto at(const Point &p) { return p.template field<f>(0, 0, 0); }
+};
+template <class U> const U &continued(const U &u) {
+  return u;
+}
+template <class Point, int f> Formula<ValueOfField<f>, Point> continued(const Coefficient<Point, f> &k) {
+  return {k.point};
+}
 // first and second derivatives along an axis
 template <class U> auto derivative(const U &u, int axis) {
-  return first_difference(u.point, axis, [&](int d) { return neighbour(u, axis, d); });
+  const auto &of = continued(u);
+  return first_difference(u.point, axis, [&](int d) { return neighbour(of, axis, d); });
 }
 template <class U> auto second(const U &u, int axis) {
-  return second_difference(u.point, axis, [&](int d) { return neighbour(u, axis, d); });
+  const auto &of = continued(u);
+  return second_difference(u.point, axis, [&](int d) { return neighbour(of, axis, d); });
 }
 template <class U> auto dx(const U &u) {
   return derivative(u, 0);
@@ -62,7 +75,8 @@ template <class U> auto dyy(const U &u) {
 template <class U> auto dzz(const U &u) {
   return second(u, 2);
 }
-template <class U> auto dxy(const U &u) { // needs a box
+template <class V> auto dxy(const V &v) { // needs a box
+  const auto &u = continued(v);
   if constexpr (stretched) {
     const auto along_x = first_weights(u.point, 0);
     return first_difference(
@@ -187,9 +201,10 @@ template <class Of, class Point> auto half_on_face(const Formula<Of, Point> &k, 
 }
 
 // The divergence of k grad u.
-template <class K, class U> auto d(const K &k, const U &u) {
-  const auto here = u(0, 0, 0);
-  const auto change = [&](int axis, int side) {
+template <class K, class V> auto d(const K &k, const V &v) {
+  const auto &u = continued(v);
+  const auto  here = u(0, 0, 0);
+  const auto  change = [&](int axis, int side) {
     return half_on_face(k, axis, side) * (neighbour(u, axis, side) - here);
   };
   const auto along = [&](int axis) {
@@ -207,8 +222,9 @@ template <class K, class U> auto d(const K &k, const U &u) {
 
 // w du/dx along an axis, by the difference against the wind.
 template <class W, class U> auto upwind(const W &w, const U &u, int axis) {
-  const auto positive = max(w, 0), negative = min(w, 0);
-  const auto f = [&](int d) { return neighbour(u, axis, d); };
+  const auto  positive = max(w, 0), negative = min(w, 0);
+  const auto &of = continued(u);
+  const auto  f = [&](int d) { return neighbour(of, axis, d); };
   if constexpr (stretched)
     return positive * slope(u.point, axis, -1, f) + negative * slope(u.point, axis, 1, f);
   else
@@ -225,7 +241,8 @@ template <class W, class U> auto upwind_z(const W &w, const U &u) {
 }
 
 // The Laplacian of the Laplacian: 5, 13 or 25 points; needs a width of 2 and, beyond one dimension, a box.
-template <class U> auto bilaplacian(const U &u) {
+template <class V> auto bilaplacian(const V &v) {
+  const auto &u = continued(v);
   auto sum = 0 * u(0, 0, 0);
   if constexpr (stretched) {
     SHELLAC_EACH for (int a = 0; a < dim; a++) SHELLAC_EACH for (int b = 0; b < dim; b++) sum =
