@@ -185,6 +185,13 @@ TEST_CASE("the KSP stencil does not claim what is not so", "[krylov_choice]") {
   CHECK(run(ksp, b).reason == KSP_DIVERGED_BREAKDOWN);
   OK(KSPSetTolerances(ksp, 1e-30, PETSC_DEFAULT, PETSC_DEFAULT, 1));
   CHECK(run(ksp, b).reason == KSP_DIVERGED_ITS);
+  Matrix zero; // A b is zero, and the space of FGMRES grows no more
+  OK(MatCreateConstantDiagonal(PETSC_COMM_WORLD, 3, 3, PETSC_DETERMINE, PETSC_DETERMINE, 0, &zero));
+  Vector one;
+  OK(MatCreateVecs(zero, NULL, &one));
+  OK(VecSet(one, 1));
+  Solver singular = make_solver(zero, "-test_ksp_type stencil -test_pc_type none");
+  CHECK(run(singular, one).reason < 0);
 }
 
 TEST_CASE("the KSP stencil starts from a guess, without norms, and with monitors", "[krylov_choice]") {

@@ -116,6 +116,26 @@ PetscErrorCode become(KSP ksp, Choice *choice, const SuitedMethod &method) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// FGMRES takes its x for the solution where its space grows no more, which it need not be if the matrix is singular.
+PetscErrorCode check_breakdown(KSP ksp) {
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  Mat                A;
+  Vec                r;
+
+  PetscFunctionBegin;
+  if (ksp->reason <= 0 || ksp->its == 0 || ksp->rnorm != 0 || ksp->normtype == KSP_NORM_NONE)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(VecDuplicate(ksp->vec_rhs, &r));
+  PetscCall(KSP_MatMult(ksp, A, ksp->vec_sol, r));
+  PetscCall(VecAYPX(r, -1, ksp->vec_rhs));
+  PetscCall(VecNorm(r, NORM_2, &ksp->rnorm));
+  PetscCall(VecDestroy(&r));
+  PetscCall((*ksp->converged)(ksp, ksp->its, ksp->rnorm, &reason, ksp->cnvP));
+  ksp->reason = reason ? reason : KSP_DIVERGED_BREAKDOWN;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode solve(KSP ksp) {
   Choice      *choice;
   SuitedMethod method;
@@ -128,6 +148,7 @@ PetscErrorCode solve(KSP ksp) {
   if (!same) PetscCall(become(ksp, choice, method));
   choice->method = method;
   PetscCall((*choice->solve)(ksp));
+  PetscCall(check_breakdown(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
