@@ -459,3 +459,28 @@ TEST_CASE("a submatrix, as solvers with bounds take it, is refused with what ser
     PetscFunctionReturn((PetscErrorCode)0);
   });
 }
+
+TEST_CASE("a block of a rank or a subdomain is refused with what serves instead", "[multigrid][errors]") {
+  const Lattice l = lattice({19, 17, 1});
+  Grid          da;
+  PetscMPIInt   ranks;
+  REQUIRE(try_make_grid(l, &da));
+  Matrix A = captured(da, diffusion_fill(l, Form::arrays));
+  Vector b = random_vector(da, 1), x = make_vector(da);
+  MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
+  for (std::string type : {std::string("asm"), "bjacobi -test_pc_bjacobi_blocks " + std::to_string(2 * ranks),
+                           std::string(ranks > 1 ? "bjacobi" : "asm")}) {
+    INFO(type);
+    type = "-test_pc_type " + type + " -test_ksp_type gmres";
+    EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"stencilmg", "block", "-test_sub_pc_type ilu"}), [&]() {
+      Options set(type + " -test_sub_pc_type stencilmg");
+      Solver  ksp = make_solver(A);
+      return KSPSolve(ksp, b, x);
+    });
+    Options            set(type + " -test_sub_pc_type ilu"); // the remedy
+    PetscInt           iterations;
+    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+    OK(solve(A, b, x, &iterations, &reason));
+    CHECK(reason > 0);
+  }
+}

@@ -23,10 +23,10 @@ PetscErrorCode destroy_vectors(StencilMG *mg) {
 
 // Says what to use in place of a matrix of another type.
 PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
-  const char  *prefix, *dm_prefix = NULL, *own = NULL;
+  const char  *prefix, *dm_prefix = NULL, *own = NULL, *pc_prefix;
   DM           dm;
   PetscOptions options;
-  PetscBool    fell_back;
+  PetscBool    fell_back, of_block = PETSC_FALSE;
   PCType       pc_type;
   PetscErrorCode (*get_own)(Mat, const char **) = NULL;
 
@@ -39,9 +39,16 @@ PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
   PetscCall(MatGetOptionsPrefix(P, &prefix));
   PetscCall(PetscObjectGetOptions((PetscObject)P, &options));
   PetscCall(PetscOptionsHasName(options, prefix, "-mat_stencil_fallback", &fell_back));
-  const bool        assembled = strstr(type, "aij") != NULL;
+  PetscCall(PCGetOptionsPrefix(pc, &pc_prefix));
+  if (pc_prefix) PetscCall(PetscStrendswith(pc_prefix, "sub_", &of_block));
+  const bool        assembled = strstr(type, "aij") != NULL && !of_block;
   const std::string remedy =
       own ? own
+      : of_block
+          ? std::string(
+                "it is a block of the matrix, as bjacobi and asm take, and has no grid; use another type for the "
+                "blocks, as -") +
+                pc_prefix + "pc_type ilu, or this one for the whole matrix"
       : fell_back && assembled
           ? "entries outside the DMDA's stencil made -mat_stencil_fallback take it in place of stencil; "
             "create the DMDA with the stencil that is assembled"
