@@ -95,7 +95,7 @@ TEST_CASE("systems obey the settings of cycles", "[multigrid]") {
   CHECK(all.find("damped point-block Jacobi (") != std::string::npos);
   CHECK(three.find("level 2: 15 x 15, solved by its inverse") != std::string::npos);
   const std::string monitor = printed([&]() { iterations("-test_ksp_type gmres -test_pc_stencilmg_monitor"); });
-  CHECK(monitor.find("right-hand sides of the coarse levels") != std::string::npos);
+  CHECK(monitor.find("cycle 1: residual ") != std::string::npos);
 }
 
 TEST_CASE("singular systems are solved where that can be", "[multigrid]") {

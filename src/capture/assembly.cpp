@@ -312,11 +312,9 @@ PetscErrorCode MatCapturedClose(CapturedMat *context, bool as_arrays) {
 
 // The point and the value of a row or column.
 static std::string place_of(const Grid &grid, PetscInt row) {
-  PetscInt    p[3], c;
-  std::string text;
+  PetscInt p[3], c;
   (void)grid.find_row(row, p, &c);
-  for (int a = 0; a < grid.dim; a++) text += (a ? ", " : "(") + std::to_string(p[a]);
-  return text + ")" + (grid.dof > 1 ? " value " + std::to_string(c) : "");
+  return text_of(p, grid.dim) + (grid.dof > 1 ? " value " + std::to_string(c) : "");
 }
 
 PetscErrorCode MatCapturedCheckOutside(const CapturedMat &context, const GlobalEntry *first, bool *any) {

@@ -77,8 +77,7 @@ public:
   PetscErrorCode SetCoarse(S *room, const std::function<PetscErrorCode(S *)> &set) override;
   PetscErrorCode CompareWith(StencilMat *context, Vec fixed, const PetscInt offset[3], S *a, S **diagonal, bool *alike,
                              bool *equal) override;
-  PetscErrorCode FollowChange(S a, S *diagonal, bool *serves, bool *failed) override;
-  PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, grid_.comm, norms); }
+  PetscErrorCode          FollowChange(S a, S *diagonal, bool *serves, bool *failed) override;
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
   void                    LendMemory(Couplings *to) override;

@@ -104,8 +104,6 @@ public:
     *any = 0;
     return PETSC_SUCCESS;
   }
-  // 2-norms of the right-hand sides of the coarse levels, as the last cycle left them; for monitors.
-  virtual PetscErrorCode          LevelNorms(std::vector<PetscReal> *norms) = 0;
   virtual std::vector<LevelInfo>  levels() const = 0;
   virtual std::vector<LevelFlops> flops() const = 0;
   virtual bool                    gives_norm(PetscMemType) { return false; } // of the vectors
@@ -196,24 +194,6 @@ protected:
     *field = halo.field<V>();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // LevelNorms() of levels that have b and may be whole on each rank.
-  template <class Level>
-  PetscErrorCode NormsOf(const std::vector<std::unique_ptr<Level>> &levels, MPI_Comm comm,
-                         std::vector<PetscReal> *norms) {
-    PetscFunctionBegin;
-    norms->clear();
-    for (int l = 1; l <= last(); l++) {
-      Level                                                                      &at = *levels[l];
-      std::vector<typename std::remove_pointer<decltype(at.b.at(memory_))>::type> values;
-      double                                                                      sum = 0;
-      PetscCall(at.b.GetHost(memory_, &values));
-      for (const auto &value : values) sum += squared(value);
-      if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm));
-      norms->push_back(PetscSqrtReal((PetscReal)sum));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
   MultigridOptions options_;
   // of the application under way
   PetscMemType       memory_ = PETSC_MEMTYPE_HOST;

@@ -105,11 +105,9 @@ PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, P
 }
 
 PetscErrorCode monitor(PC pc, StencilMG *mg, PetscInt n, Vec b, Vec x) {
-  Mat                    A, P;
-  Vec                    r;
-  PetscReal              norm, norm_b;
-  MPI_Comm               comm = PetscObjectComm((PetscObject)pc);
-  std::vector<PetscReal> coarse;
+  Mat       A, P;
+  Vec       r;
+  PetscReal norm, norm_b;
 
   PetscFunctionBegin;
   PetscCall(get_matrices(pc, &A, &P));
@@ -117,13 +115,10 @@ PetscErrorCode monitor(PC pc, StencilMG *mg, PetscInt n, Vec b, Vec x) {
   PetscCall(MatResidual(P, b, x, r));
   PetscCall(VecNorm(r, NORM_2, &norm));
   PetscCall(VecNorm(b, NORM_2, &norm_b));
-  PetscCall(mg->multigrid->LevelNorms(&coarse));
-  PetscCall(PetscPrintf(comm,
+  PetscCall(PetscPrintf(PetscObjectComm((PetscObject)pc),
                         "  stencilmg application %" PetscInt_FMT ", cycle %" PetscInt_FMT
-                        ": residual %.6e, relative %.3e; right-hand sides of the coarse levels",
+                        ": residual %.6e, relative %.3e\n",
                         mg->applications, n, (double)norm, norm_b > 0 ? (double)(norm / norm_b) : 0.));
-  for (PetscReal value : coarse) PetscCall(PetscPrintf(comm, " %.2e", (double)value));
-  PetscCall(PetscPrintf(comm, "\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

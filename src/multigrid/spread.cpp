@@ -387,32 +387,6 @@ PetscErrorCode SpreadMultigrid::Apply(PetscMemType memory, const S *b, S *x, boo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpreadMultigrid::LevelNorms(std::vector<PetscReal> *norms) {
-  std::vector<PetscReal> others;
-  std::vector<S>         values;
-
-  PetscFunctionBegin;
-  norms->clear();
-  for (int l = 1; l <= last(); l++) {
-    const bool spread = l < last();
-    double     sum = 0;
-    PetscCall(b_at(l).GetHost(on_gpu, &values));
-    if (spread) {
-      const Level &at = *levels_[(size_t)l];
-      for_each_on_host(part_of(at.parts, (PetscMPIInt)rank_), [&](PetscInt i, PetscInt j, PetscInt k) {
-        const PetscInt p[3] = {i, j, k};
-        sum += squared(values[at.windows[rank_].of[0].index(p)]);
-      });
-      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
-    } else
-      for (const S &value : values) sum += squared(value);
-    norms->push_back(PetscSqrtReal((PetscReal)sum));
-  }
-  PetscCall(levels_.back()->of->LevelNorms(&others));
-  norms->insert(norms->end(), others.begin(), others.end());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 std::vector<LevelInfo> SpreadMultigrid::levels() const {
   std::vector<LevelInfo> all;
   for (const auto &level : levels_) {

@@ -26,7 +26,6 @@ public:
                                  bool *failed) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm, InRow row) override;
-  PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
   bool                    may_amplify() const override { return levels_[0]->of->may_amplify(); }

@@ -52,7 +52,6 @@ public:
   PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *equal, bool *failed) override;
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm, InRow row) override;
-  PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, comm_, norms); }
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
   bool                    may_amplify() const override { return options_.full || cycle() != Cycle::V; }
