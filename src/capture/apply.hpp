@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "capture/arms.hpp"
+#include "capture/block_inverses.hpp"
 #include "capture/coefficients.hpp"
 #include "device/stream.hpp"
 #include "stencil/operator.hpp"
@@ -77,49 +78,31 @@ template <class T> struct Relax {
     const T       *rows = row.a.rows(row.patch, p, at);
     for (PetscInt n = 0; n < blocks; n++) {
       const PetscInt lo = n * most, size = PetscMin(most, dof - lo);
-      T              d[most_values];
+      T              d[most_values], inverse[most_values * most_values];
       for (PetscInt r = 0; r < size; r++) {
         const size_t to = at * dof + lo + r;
         d[r] = b[to] - shift * x[to] - row(field, p, lo + r, at, rows);
       }
-      if (size == 1)
-        d[0] /= entry(rows, at, lo, lo);
-      else
-        solve(rows, at, lo, size, d);
-      for (PetscInt r = 0; r < size; r++) x[at * dof + lo + r] += omega * d[r];
+      invert(rows, at, lo, size, inverse);
+      for (PetscInt c = 0; c < size; c++)
+        for (PetscInt r = 0; r < size; r++) x[at * dof + lo + r] += omega * inverse[c * size + r] * d[c];
     }
   }
   SHELLAC_HD T entry(const T *rows, size_t at, PetscInt r, PetscInt c) const {
     const int s = row.a.diagonal[r * row.patch.dof + c];
     return (s < 0 ? T(0) : row.a.value(rows, s, at)) + (r == c ? shift : T(0));
   }
-  // d = D⁻¹ d for the block of the rows from lo on: Gauss, the largest pivot of a column first.
-  SHELLAC_HD void solve(const T *rows, size_t at, PetscInt lo, PetscInt size, T *d) const {
-    T D[most_values][most_values];
-    for (PetscInt r = 0; r < size; r++)
-      for (PetscInt c = 0; c < size; c++) D[r][c] = entry(rows, at, lo + r, lo + c);
-    for (PetscInt k = 0; k < size; k++) {
-      PetscInt pivot = k;
-      for (PetscInt r = k + 1; r < size; r++)
-        if (PetscAbsScalar(D[r][k]) > PetscAbsScalar(D[pivot][k])) pivot = r;
-      for (PetscInt c = k; c < size; c++) {
-        const T other = D[k][c];
-        D[k][c] = D[pivot][c];
-        D[pivot][c] = other;
-      }
-      const T other = d[k];
-      d[k] = d[pivot];
-      d[pivot] = other;
-      for (PetscInt r = k + 1; r < size; r++) {
-        const T factor = D[r][k] / D[k][k];
-        for (PetscInt c = k + 1; c < size; c++) D[r][c] -= factor * D[k][c];
-        d[r] -= factor * d[k];
-      }
+  // The inverse of the block of the rows from lo on, by columns; infinite where there is none.
+  SHELLAC_HD void invert(const T *rows, size_t at, PetscInt lo, PetscInt size, T *inverse) const {
+    PetscInt pivots[most_values];
+    if (size == 1) {
+      inverse[0] = T(1) / entry(rows, at, lo, lo);
+      return;
     }
-    for (PetscInt r = size - 1; r >= 0; r--) {
-      for (PetscInt c = r + 1; c < size; c++) d[r] -= D[r][c] * d[c];
-      d[r] /= D[r][r];
-    }
+    for (PetscInt c = 0; c < size; c++)
+      for (PetscInt r = 0; r < size; r++) inverse[c * size + r] = entry(rows, at, lo + r, lo + c);
+    if (!InvertBlocks<T>::invert(inverse, pivots, size))
+      for (PetscInt e = 0; e < size * size; e++) inverse[e] = (PetscReal)INFINITY;
   }
 };
 

@@ -152,15 +152,7 @@ void CoefficientLines::invert(const T *rows, size_t at, T *inverse) const {
   const captured::Relax<T> relax{{*patch_, *a_}, {}, 1, shift_, nullptr, nullptr};
   for (PetscInt lo = 0; lo < patch_->dof; lo += most_) {
     const PetscInt size = PetscMin(most_, patch_->dof - lo);
-    for (PetscInt c = 0; c < size; c++) {
-      T column[captured::most_values] = {};
-      column[c] = 1;
-      if (size == 1)
-        column[0] /= relax.entry(rows, at, lo, lo);
-      else
-        relax.solve(rows, at, lo, size, column);
-      for (PetscInt r = 0; r < size; r++) inverse[c * size + r] = column[r];
-    }
+    relax.invert(rows, at, lo, size, inverse);
     inverse += size * size;
   }
 }
