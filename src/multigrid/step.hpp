@@ -49,17 +49,4 @@ template <class T, class Scale> SHELLAC_HD T jacobi_step(T u, Scale scale, T res
   return u + scale * residual;
 }
 
-// The same with fewer operations: (1 - ω) u + ω D^-1 (f + Σ coupling neighbour). A point that does not change has no
-// inverse.
-template <class T, class R> SHELLAC_HD T sor_step(T u, R omega, T inverse, bool changes, T sum) {
-  return (changes ? 1 - omega : R(1)) * u + omega * inverse * sum;
-}
-template <class T> SHELLAC_HD T add_products(T sum) {
-  return sum;
-}
-template <class T, class K, class... More> SHELLAC_HD T add_products(T sum, K coupling, T neighbour, More... more) {
-  sum += coupling * neighbour;
-  return add_products(sum, more...);
-}
-
 } // namespace shellac
