@@ -143,25 +143,21 @@ PetscErrorCode SystemHierarchy::Apply(PetscMemType memory, const T *b, T *x, boo
 
 PetscErrorCode CreateSystemMultigrid(Mat matrix, const MultigridOptions &options, PetscBool device,
                                      std::unique_ptr<Multigrid> *multigrid, SetupFindings *found, bool *failed) {
-  std::unique_ptr<Multigrid> old = std::move(*multigrid);
+  auto made = std::make_unique<SystemHierarchy>();
 
   PetscFunctionBegin;
-  if (!dynamic_cast<SystemHierarchy *>(old.get())) {
-    if (old) PetscCall(old->Destroy());
-    old = std::make_unique<SystemHierarchy>();
-  }
-  auto                &levels = static_cast<SystemHierarchy &>(*old);
-  const PetscErrorCode code = levels.Create(matrix, options, device, found, failed);
-  if (code || !found->refusal.empty()) PetscCall(levels.Destroy());
+  if (*multigrid) PetscCall((*multigrid)->Destroy());
+  multigrid->reset();
+  const PetscErrorCode code = made->Create(matrix, options, device, found, failed);
+  if (code || !found->refusal.empty()) PetscCall(made->Destroy());
   PetscCall(code);
-  if (found->refusal.empty()) *multigrid = std::move(old);
+  if (found->refusal.empty()) *multigrid = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::DestroyLevels(std::vector<std::unique_ptr<Level>> *levels) {
+PetscErrorCode SystemHierarchy::Destroy() {
   PetscFunctionBegin;
-  for (auto &at : *levels) {
-    if (!at) continue;
+  for (auto &at : levels_) {
     if (at->own) {
       PetscCall(at->own->Destroy());
       PetscCall(at->own_halo.Destroy());
@@ -169,14 +165,7 @@ PetscErrorCode SystemHierarchy::DestroyLevels(std::vector<std::unique_ptr<Level>
     }
     PetscCall(at->transfer_halo.Destroy());
   }
-  levels->clear();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SystemHierarchy::Destroy() {
-  PetscFunctionBegin;
-  PetscCall(DestroyLevels(&levels_));
-  PetscCall(DestroyLevels(&before_));
+  levels_.clear();
   PetscCall(MatDestroy(&matrix_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

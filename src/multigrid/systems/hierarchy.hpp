@@ -25,7 +25,6 @@ class SystemHierarchy final : public Multigrid {
     Halo                             own_halo, *halo = nullptr; // of products, likewise
     Patch                            patch; // and its halo for transfers, along the axes that ranks share
     Halo                             transfer_halo;
-    bool                             has_transfer_halo = false;
     Axis                             axes[3];
     Coarsening                       to_next[3];
     SystemTransfers                  transfers = {};
@@ -44,8 +43,7 @@ class SystemHierarchy final : public Multigrid {
   };
 
 public:
-  // Collective; also again, for new rows: levels of the same grids as before use their memory again. Where found->refusal
-  // is not empty, the hierarchy can only be destroyed then.
+  // Collective. Where found->refusal is not empty, the hierarchy can only be destroyed then.
   PetscErrorCode Create(Mat matrix, const MultigridOptions &options, PetscBool device, SetupFindings *found,
                         bool *failed);
   PetscErrorCode Destroy() override;
@@ -71,7 +69,6 @@ private:
 
   // set-up
   PetscErrorCode MakeLevels(CapturedStencil &finest, SetupFindings *result, bool *failed);
-  bool           TakeLevel(const Grid &grid, bool whole); // of before, as the next one
   PetscErrorCode AddLevel(const Grid &grid, bool whole, const Axis axes[3]);
   PetscErrorCode SetWeights(int l, Halo *halo, const SystemRows &rows);
   PetscErrorCode CoarsenRows(int l, const SystemRows &rows);
@@ -82,8 +79,6 @@ private:
   PetscErrorCode SolveLast(bool *failed);
   // The finest level's rows, to know them again: after a change by a factor; zero: anew.
   PetscErrorCode Mark(T followed);
-
-  static PetscErrorCode DestroyLevels(std::vector<std::unique_ptr<Level>> *levels);
 
   // the verbs
   PetscErrorCode Prepare(PetscMemType memory); // the levels' arrays, to work there
@@ -103,7 +98,7 @@ private:
   PetscErrorCode RestrictTo(int l, const T *r);
 
   Mat                                 matrix_ = NULL;
-  std::vector<std::unique_ptr<Level>> levels_, before_;                    // before_: of the last set-up, during one
+  std::vector<std::unique_ptr<Level>> levels_;
   PetscMemType                        set_up_memory_ = PETSC_MEMTYPE_HOST; // where the hierarchy is made
   PetscBool                           device_ = PETSC_FALSE;
   HaloWay                             way_ = HaloWay::automatic;

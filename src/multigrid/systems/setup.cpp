@@ -76,10 +76,7 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
   PetscCall(MatGetReadyStencil(matrix, &context));
   const Grid      &grid = context->grid;
   CapturedStencil &finest = context->captured();
-  const PetscBool  on_device = device && !context->bound_to_host ? PETSC_TRUE : PETSC_FALSE;
-  if (matrix != matrix_ || on_device != device_ || context->halo_way != way_ || finest.vec_type() != vec_type_)
-    PetscCall(Destroy()); // nothing of before fits
-  if (!matrix_) PetscCall(PetscObjectReference((PetscObject)matrix));
+  PetscCall(PetscObjectReference((PetscObject)matrix));
   matrix_ = matrix;
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
   comm_ = grid.comm;
@@ -87,17 +84,15 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
   if (options_.cycle == Cycle::automatic) options_.cycle = Cycle::V;
   way_ = context->halo_way;
   vec_type_ = finest.vec_type();
-  device_ = on_device;
+  device_ = device && !context->bound_to_host ? PETSC_TRUE : PETSC_FALSE;
   if (ranks == 1 && SHELLAC_CUDA) set_up_memory_ = finest.home();
-  before_.swap(levels_);
-  if (!TakeLevel(grid, ranks == 1)) levels_.push_back(std::make_unique<Level>());
+  levels_.push_back(std::make_unique<Level>());
   level(0).grid = grid;
   level(0).whole = ranks == 1;
   PetscCall(FindFinest());
   steps_ = smoothing_steps(options.smooths, dimension_of(grid), true, false);
   PetscCall(get_pairs(finest, comm_, &pairs_));
   PetscCall(MakeLevels(finest, found, failed));
-  PetscCall(DestroyLevels(&before_));
   if (!found->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   for (int l = 0; l <= last(); l++) {
     Level       &at = level(l);
@@ -133,9 +128,7 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
     const bool thin = is_thin(at.grid, width_of(at.grid));
     at.patch = patch = patch_of(at.grid, at.axes, thin ? 1 : width_of(at.grid));
     at.patch.dof = dof;
-    if (!at.whole && !at.has_transfer_halo)
-      PetscCall(at.transfer_halo.Create(with_links(at.grid), at.patch, true, device_, way_));
-    at.has_transfer_halo = !at.whole;
+    if (!at.whole) PetscCall(at.transfer_halo.Create(with_links(at.grid), at.patch, true, device_, way_));
     PetscCall(SetSmoothing(l, &singular));
     if (at.relaxed) PetscFunctionReturn(PETSC_SUCCESS);
     Box grown = patch.all();
@@ -182,22 +175,8 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool SystemHierarchy::TakeLevel(const Grid &grid, bool whole) {
-  const size_t l = levels_.size();
-  if (l >= before_.size() || !before_[l] || before_[l]->whole != whole) return false;
-  const Grid &its = before_[l]->grid;
-  for (int a = 0; a < 3; a++)
-    if (its.N[a] != grid.N[a] || (!whole && its.first[a] != grid.first[a])) return false;
-  levels_.push_back(std::move(before_[l]));
-  return true;
-}
-
 PetscErrorCode SystemHierarchy::AddLevel(const Grid &parts, bool whole, const Axis axes[3]) {
   PetscFunctionBegin;
-  if (TakeLevel(parts, whole)) {
-    std::copy_n(axes, 3, level(last()).axes);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   levels_.push_back(std::make_unique<Level>());
   Level &next = level(last());
   next.grid = parts;
@@ -264,7 +243,6 @@ PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
   PetscFunctionBegin;
   of_pair.grown = at.target.all();
   for (int a = 0; a < 3; a++) of_pair.neighbours.present[a] = at.target.N[a] > 1;
-  PetscCall(coarse.Zero()); // its memory is used again
   PetscCall(coarse.Open(&values, set_up_memory_));
   const size_t points = of_pair.points();
   for (int r = 0; r < pairs_.dof; r++)
@@ -295,7 +273,6 @@ PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
   PetscCall(coarse.GetOpen(&fill.rows));
   PetscCall(coarse.ForAllPoints(fill));
   PetscCall(coarse.CloseAsArrays());
-  PetscCall(next.drop_transposed());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
