@@ -63,8 +63,9 @@ private:
 char Watch::text_[1024];
 CATCH_REGISTER_LISTENER(Watch)
 
-// Texts are compiled as for a user, but without optimisation, which takes longer than they run, in the cases of these files
-// that do not have the tag [optimised], and in those with the tag [unoptimised]. Where SHELLAC_CXXFLAGS is set, it holds.
+// Texts are compiled as for a user, but without optimisation, which takes longer than they run, in the cases of files of
+// equations that do not have the tag [optimised], and in those with the tag [unoptimised]. Where SHELLAC_CXXFLAGS is set, it
+// holds.
 class Compilation : public ListenerBase {
 public:
   using ListenerBase::ListenerBase;
@@ -72,12 +73,8 @@ public:
     if (given_) return;
     const char       *path = info.lineInfo.file, *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
     const std::string tags = info.tagsAsString();
-    bool              quick = tags.find("[unoptimised]") != std::string::npos;
-    for (const char *name :
-         {"equations.cpp", "equations_action.cpp", "equations_complex.cpp", "equations_corners.cpp",
-          "equations_domain.cpp", "equations_language.cpp", "equations_linear.cpp", "equations_meaning.cpp",
-          "equations_singular.cpp", "equations_solvers.cpp", "equations_stretched.cpp", "misuse_equations.cpp"})
-      quick = quick || (!strcmp(file, name) && tags.find("[optimised]") == std::string::npos);
+    const bool        quick = tags.find("[unoptimised]") != std::string::npos ||
+                       (strstr(file, "equations") && tags.find("[optimised]") == std::string::npos);
     setenv("SHELLAC_CXXFLAGS", quick ? "-O0" : "", 1);
   }
 
