@@ -197,3 +197,29 @@ TEST_CASE("powers, functions and constants", "[equations]") {
     CHECK(largest < 0.2);
   }
 }
+
+TEST_CASE("fluxes of conservation laws: by hand, conserved, at the speed of a shock", "[equations]") {
+  if (!equations_work()) return;
+  const std::string system = "parameter(g, 9.81)\ndirichlet(sides) = 1\nneumann(top)\nstretch(y, tanh, 1)\n";
+  Grid              da = grid_of(2, 7, DMDA_STENCIL_STAR, 1);
+  CHECK(difference_of(
+            da,
+            system +
+                "s = abs(u) + sqrt(g)\nrate = rusanov_x(u^2/2, u, u) - rusanov_y(u*x, s, u^2) + rusanov_x(3*u, 2, u)",
+            system + "a(i, j) = u(i, j)^2/2\nb(i, j) = u(i, j)*x\ne(i, j) = abs(u(i, j)) + sqrt(g)\n"
+                     "f(i) = a(i - 1, 0) + a(i, 0) - max(abs(u(i - 1)), abs(u(i)))*(u(i) - u(i - 1))\n"
+                     "k(j) = b(0, j - 1) + b(0, j) - max(e(0, j - 1), e(0, j))*(u(0, j)^2 - u(0, j - 1)^2)\n"
+                     "rate = (f(1) - f(0))/(2*hx) - (k(1) - k(0))/(2*hy) + 3*dx(u) - dxx(u)*hx") < 1e-11);
+  // a shock from 1 to 0 moves by half of that: from 0.25 to 0.5 in a time of 0.5
+  Grid line = grid_of(1, 64, DMDA_STENCIL_STAR, 1);
+  set_equation(line, "neumann(sides)\ninitial = x < 0.25\nrate = -rusanov_x(u^2/2, u, u)");
+  Vector u = make_vector(line);
+  OK(DMDAEquationComputeInitial(line, u));
+  OK(TSSolve(stepper(line, TSSSP, 1. / 256, 0.5), u));
+  const auto values = natural_values(line, u);
+  for (size_t i = 0; i < values.size(); i++)
+    if (i < 26 || i > 36) CHECK(PetscAbsScalar(values[i] - (i < 32 ? 1. : 0.)) < 0.01);
+  PetscScalar mass;
+  OK(VecSum(u, &mass));
+  CHECK(PetscAbsScalar(mass / 64. - 0.5) < 1e-6);
+}

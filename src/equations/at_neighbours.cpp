@@ -8,9 +8,10 @@ namespace shellac {
 static const char formula_call[] = "@";
 
 const std::vector<std::string> words_of_grid = {
-    "x",      "y",   "z",         "t",           "hx",       "hy",       "hz",  "step_x", "step_y",
-    "step_z", "d",   "laplacian", "bilaplacian", "dx",       "dy",       "dz",  "dxx",    "dyy",
-    "dzz",    "dxy", "upwind_x",  "upwind_y",    "upwind_z", "integral", "mean"};
+    "x",        "y",        "z",        "t",    "hx",        "hy",          "hz",
+    "step_x",   "step_y",   "step_z",   "d",    "laplacian", "bilaplacian", "dx",
+    "dy",       "dz",       "dxx",      "dyy",  "dzz",       "dxy",         "upwind_x",
+    "upwind_y", "upwind_z", "integral", "mean", "rusanov_x", "rusanov_y",   "rusanov_z"};
 
 bool is_coordinate(const std::string &name) {
   return name == "x" || name == "y" || name == "z" || name == "t";
@@ -20,6 +21,7 @@ static bool is_spacing(const std::string &name) {
 }
 size_t arguments_of_helper(const std::string &name) {
   if (is_coordinate(name) || is_spacing(name) || !has(words_of_grid, name)) return 0;
+  if (name.compare(0, 8, "rusanov_") == 0) return 3;
   return name == "d" || name.compare(0, 7, "upwind_") == 0 ? 2 : 1;
 }
 bool is_integral(const NamesOf &names, const Node &node) {
@@ -48,7 +50,8 @@ static bool is_read(const NamesOf &names, const Node &call, size_t a) {
   if (call.text == formula_call) return a == 0;
   if (const auto *d = names.definition(call.text)) return a < d->is_grid.size() && d->is_grid[a];
   if (names.is_own(call.text)) return false;
-  return (a + 1 == arguments_of_helper(call.text)) || (call.text == "d" && a == 0 && varies(names, call.parts[0]));
+  const size_t of_helper = arguments_of_helper(call.text);
+  return a + 1 == of_helper || of_helper == 3 || (call.text == "d" && a == 0 && varies(names, call.parts[0]));
 }
 
 void find_grid_arguments(const EquationText &text, EquationText::Definition *d) {

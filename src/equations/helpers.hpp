@@ -240,6 +240,26 @@ template <class W, class U> auto upwind_z(const W &w, const U &u) {
   return upwind(w, u, 2);
 }
 
+// The derivative along an axis of a flux f of u, by the fluxes on faces: the mean, less the largest speed times half the
+// difference of u (V. V. Rusanov, 1961).
+template <class F, class S, class U> auto rusanov(const F &f, const S &speed, const U &u, int axis) {
+  const auto twice_on_face = [&](int d) { // to the point d
+    const auto faster = max(abs(neighbour(speed, axis, d - 1)), abs(neighbour(speed, axis, d)));
+    return neighbour(f, axis, d - 1) + neighbour(f, axis, d) -
+           faster * (neighbour(u, axis, d) - neighbour(u, axis, d - 1));
+  };
+  return (twice_on_face(1) - twice_on_face(0)) * (u.point.inverse_h(axis) / 2);
+}
+template <class F, class S, class U> auto rusanov_x(const F &f, const S &speed, const U &u) {
+  return rusanov(f, speed, u, 0);
+}
+template <class F, class S, class U> auto rusanov_y(const F &f, const S &speed, const U &u) {
+  return rusanov(f, speed, u, 1);
+}
+template <class F, class S, class U> auto rusanov_z(const F &f, const S &speed, const U &u) {
+  return rusanov(f, speed, u, 2);
+}
+
 // The Laplacian of the Laplacian: 5, 13 or 25 points; needs a width of 2 and, beyond one dimension, a box.
 template <class V> auto bilaplacian(const V &v) {
   const auto &u = continued(v);

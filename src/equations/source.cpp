@@ -385,7 +385,8 @@ bool may_leave_stencil(const EquationText &text, int width, bool box) {
       if (node.kind != Node::call) return;
       int        steps[3], along = 0, farthest = 0;
       const size_t of_helper = arguments_of_helper(node.text); // a formula of it may read neighbours itself
-      leaves = leaves || (of_helper && of_helper == node.parts.size() && node.parts.back().kind != Node::name);
+      leaves = leaves || (of_helper && of_helper == node.parts.size() && node.parts.back().kind != Node::name) ||
+               of_helper == 3;
       const bool is_wide = node.text == "bilaplacian", is_step = node.text.compare(0, 5, "step_") == 0;
       if (is_wide || node.text == "dxy") leaves = leaves || !box || (is_wide && width < 2);
       if (!is_step && !has(read, node.text) && !has(also, node.text)) return;
