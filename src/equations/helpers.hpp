@@ -48,7 +48,13 @@ template <class U> const U &continued(const U &u) {
 template <class Point, int f> Formula<ValueOfField<f>, Point> continued(const Coefficient<Point, f> &k) {
   return {k.point};
 }
-// first and second derivatives along an axis
+// A helper of some arguments along an axis.
+#define SHELLAC_ALONG(name, helper, axis)                                                                              \
+  template <class... Of> auto name(const Of &...of) {                                                                  \
+    return helper(of..., axis);                                                                                        \
+  }
+
+// first and second derivatives
 template <class U> auto derivative(const U &u, int axis) {
   const auto &of = continued(u);
   return first_difference(u.point, axis, [&](int d) { return neighbour(of, axis, d); });
@@ -57,24 +63,12 @@ template <class U> auto second(const U &u, int axis) {
   const auto &of = continued(u);
   return second_difference(u.point, axis, [&](int d) { return neighbour(of, axis, d); });
 }
-template <class U> auto dx(const U &u) {
-  return derivative(u, 0);
-}
-template <class U> auto dy(const U &u) {
-  return derivative(u, 1);
-}
-template <class U> auto dz(const U &u) {
-  return derivative(u, 2);
-}
-template <class U> auto dxx(const U &u) {
-  return second(u, 0);
-}
-template <class U> auto dyy(const U &u) {
-  return second(u, 1);
-}
-template <class U> auto dzz(const U &u) {
-  return second(u, 2);
-}
+SHELLAC_ALONG(dx, derivative, 0)
+SHELLAC_ALONG(dy, derivative, 1)
+SHELLAC_ALONG(dz, derivative, 2)
+SHELLAC_ALONG(dxx, second, 0)
+SHELLAC_ALONG(dyy, second, 1)
+SHELLAC_ALONG(dzz, second, 2)
 template <class V> auto dxy(const V &v) { // needs a box
   const auto &u = continued(v);
   if constexpr (stretched) {
@@ -230,15 +224,9 @@ template <class W, class U> auto upwind(const W &w, const U &u, int axis) {
   else
     return (positive * (f(0) - f(-1)) + negative * (f(1) - f(0))) * u.point.inverse_h(axis);
 }
-template <class W, class U> auto upwind_x(const W &w, const U &u) {
-  return upwind(w, u, 0);
-}
-template <class W, class U> auto upwind_y(const W &w, const U &u) {
-  return upwind(w, u, 1);
-}
-template <class W, class U> auto upwind_z(const W &w, const U &u) {
-  return upwind(w, u, 2);
-}
+SHELLAC_ALONG(upwind_x, upwind, 0)
+SHELLAC_ALONG(upwind_y, upwind, 1)
+SHELLAC_ALONG(upwind_z, upwind, 2)
 
 // The derivative along an axis of a flux f of u, by the fluxes on faces: the mean, less the largest speed times half the
 // difference of u (V. V. Rusanov, 1961).
@@ -250,15 +238,9 @@ template <class F, class S, class U> auto rusanov(const F &f, const S &speed, co
   };
   return (twice_on_face(1) - twice_on_face(0)) * (u.point.inverse_h(axis) / 2);
 }
-template <class F, class S, class U> auto rusanov_x(const F &f, const S &speed, const U &u) {
-  return rusanov(f, speed, u, 0);
-}
-template <class F, class S, class U> auto rusanov_y(const F &f, const S &speed, const U &u) {
-  return rusanov(f, speed, u, 1);
-}
-template <class F, class S, class U> auto rusanov_z(const F &f, const S &speed, const U &u) {
-  return rusanov(f, speed, u, 2);
-}
+SHELLAC_ALONG(rusanov_x, rusanov, 0)
+SHELLAC_ALONG(rusanov_y, rusanov, 1)
+SHELLAC_ALONG(rusanov_z, rusanov, 2)
 
 // The Laplacian of the Laplacian: 5, 13 or 25 points; needs a width of 2 and, beyond one dimension, a box.
 template <class V> auto bilaplacian(const V &v) {

@@ -115,48 +115,46 @@ PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// *value = get(equation), of a DM's one.
+template <class T, class Get> static PetscErrorCode get_of_equation(DM da, T *value, const Get &get) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the result is null");
+  *value = (T)get(on_grid->equation());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 PetscErrorCode DMDAEquationGetTime(DM da, PetscReal *time) {
-  EquationOnGrid *on_grid;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  PetscCheck(time, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the result is null");
-  *time = on_grid->equation().time;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return get_of_equation(da, time, [](const Equation &equation) { return equation.time; });
 }
-
 PetscErrorCode DMDAEquationGetLinear(DM da, PetscBool *linear) {
+  return get_of_equation(da, linear, [](const Equation &equation) { return equation.linear; });
+}
+PetscErrorCode DMDAEquationIsRate(DM da, PetscBool *rate) {
+  return get_of_equation(da, rate, [](const Equation &equation) { return equation.text.has_rate; });
+}
+PetscErrorCode DMDAEquationHasExact(DM da, PetscBool *exact) {
+  return get_of_equation(da, exact, [](const Equation &equation) { return equation.text.has_exact; });
+}
+
+// Calls compute(equation) for a vector of the DM's grid.
+template <class Compute> static PetscErrorCode compute_state(DM da, Vec u, const Compute &compute) {
   EquationOnGrid *on_grid;
 
   PetscFunctionBegin;
   PetscCall(DMGetEquation(da, &on_grid));
-  PetscCheck(linear, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the result is null");
-  *linear = on_grid->equation().linear ? PETSC_TRUE : PETSC_FALSE;
+  SHELLAC_CHECK_ALL(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL,
+                    "the vector is null; create it with DMCreateGlobalVector()");
+  PetscCall(GridCheckVector(on_grid->grid(), u, "vector"));
+  PetscCall(compute(*on_grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
 PetscErrorCode DMDAEquationComputeInitial(DM da, Vec u) {
-  EquationOnGrid *on_grid;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  SHELLAC_CHECK_ALL(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL,
-                    "the vector is null; create it with DMCreateGlobalVector()");
-  PetscCall(GridCheckVector(on_grid->grid(), u, "vector"));
-  PetscCall(on_grid->GetInitial(on_grid->equation().time, u));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return compute_state(da, u, [=](EquationOnGrid &on) { return on.GetInitial(on.equation().time, u); });
 }
-
 PetscErrorCode DMDAEquationComputeExact(DM da, PetscReal time, Vec u) {
-  EquationOnGrid *on_grid;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  SHELLAC_CHECK_ALL(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL,
-                    "the vector is null; create it with DMCreateGlobalVector()");
-  PetscCall(GridCheckVector(on_grid->grid(), u, "vector"));
-  PetscCall(on_grid->GetExact(time, u));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return compute_state(da, u, [=](EquationOnGrid &on) { return on.GetExact(time, u); });
 }
 
 PetscErrorCode DMDACreateEquationMat(DM da, Mat *A) {
@@ -177,28 +175,6 @@ PetscErrorCode DMDACreateEquationMat(DM da, Mat *A) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(DMRestoreGlobalVector(da, &zero));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode get_flag(DM da, bool EquationText::*flag, PetscBool *is) {
-  EquationOnGrid *on_grid;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  PetscCheck(is, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the result is null");
-  *is = on_grid->equation().text.*flag ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMDAEquationIsRate(DM da, PetscBool *rate) {
-  PetscFunctionBegin;
-  PetscCall(get_flag(da, &EquationText::has_rate, rate));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMDAEquationHasExact(DM da, PetscBool *exact) {
-  PetscFunctionBegin;
-  PetscCall(get_flag(da, &EquationText::has_exact, exact));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
