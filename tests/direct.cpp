@@ -1,5 +1,7 @@
 // Exact solves by stencilfft: every combination of ends, sizes and ranks beside matrices assembled without the library.
 
+#include <limits>
+
 #include "catch.hpp"
 #include "separable.hpp"
 
@@ -16,6 +18,13 @@ PetscReal bound(Vec x) {
   return 20 * PETSC_MACHINE_EPSILON * PetscLogReal((PetscReal)PetscMax(N, 3));
 }
 
+// The same in single precision.
+void check_single(PC pc, Mat aij, Vec b, Vec x) {
+  OK(PCStencilFFTSetPrecision(pc, PC_STENCILFFT_SINGLE));
+  OK(PCApply(pc, b, x));
+  CHECK(backward_error(aij, b, x) <= bound(x) / PETSC_MACHINE_EPSILON * std::numeric_limits<float>::epsilon());
+}
+
 void check(const Case &c, const Lattice &lattice) {
   INFO(c.text());
   Grid da;
@@ -28,6 +37,7 @@ void check(const Case &c, const Lattice &lattice) {
   CHECK(backward_error(aij, b, x) <= bound(x));
   const PetscReal sigma = PetscRealPart(c.sigma), condition = sigma > 0 ? PetscMax(1, 1 / sigma) : 1; // small grids
   if (sigma >= 0 && !c.singular()) CHECK(difference(x, u) <= 1000 * condition * bound(x));
+  check_single(pc, aij, b, x);
 }
 void check(const Case &c) {
   check(c, c.lattice());
@@ -388,6 +398,7 @@ TEST_CASE("stencilfft shows the way of each axis", "[direct]") {
   INFO(text);
   const auto shows = [&](const char *what) { return everywhere(text.find(what) != std::string::npos); };
   CHECK(shows("type: stencilfft"));
+  CHECK(shows("in double precision"));
   CHECK(shows("20 points: "));
   CHECK(shows("21 points: tridiagonal systems"));
 }

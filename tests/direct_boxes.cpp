@@ -1,5 +1,7 @@
 // Exact solves of boxes of 9 and 27 points by stencilfft, beside matrices assembled without the library.
 
+#include <limits>
+
 #include "boundaries.hpp"
 #include "catch.hpp"
 #include "multigrid.hpp"
@@ -101,6 +103,10 @@ void check(const BoxCase &c) {
   OK(MatMult(aij, u, b));
   OK(PCApply(pc, b, x));
   CHECK(backward_error(aij, b, x) <= 100 * PETSC_MACHINE_EPSILON);
+  OK(PCStencilFFTSetPrecision(pc, PC_STENCILFFT_SINGLE));
+  OK(PCApply(pc, b, x));
+  CHECK(backward_error(aij, b, x) <= 100 * std::numeric_limits<float>::epsilon());
+  OK(PCStencilFFTSetPrecision(pc, PC_STENCILFFT_DOUBLE));
   OK(MatMultTranspose(aij, u, b));
   OK(PCApplyTranspose(pc, b, x));
   OK(MatMultTranspose(aij, x, u)); // a singular matrix has other solutions

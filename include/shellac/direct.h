@@ -9,9 +9,11 @@
    PCSTENCILFFT - "stencilfft": the exact inverse of separable operators by fast transforms, for Mats with a formula
    (`MATLAPLACE`, `MATHELMHOLTZ`, `MATDIFFUSION`, ...) and `MATSTENCILSHELL`, on the CPU and on CUDA GPUs
 
-   Options Database Key:
-.  -pc_stencilfft_approximate <true|false> - inverts the sum over the axes with the mean coefficients, where the matrix
-                                             is no such sum: a preconditioner; default false
+   Options Database Keys:
++  -pc_stencilfft_approximate <true|false>  - inverts the sum over the axes with the mean coefficients, where the matrix
+                                              is no such sum: a preconditioner; default false
+-  -pc_stencilfft_precision <double|single> - precision of transforms and of the arrays between them; single is for
+                                              preconditioners; default double
 
    Level: beginner
 
@@ -36,6 +38,9 @@
    A singular operator without a shift, as with Neumann or periodic ends, has its null space projected out of b and x. A
    shift that cancels an eigenvalue is an error, unless `MatSetNullSpace()` tells of the null space.
 
+   With -pc_stencilfft_precision single, an application is right to about 1e-7, and takes half the memory: see
+   `PCStencilFFTSetPrecision()`.
+
    With -pc_stencilfft_approximate, a matrix that is refused gets the inverse of one with its mean coefficients: a
    preconditioner for `KSPCG` or `KSPGMRES`, whose number of iterations depends on the range of coefficients and not on the
    size of the grid. Where that sum is singular, a small shift makes it regular.
@@ -51,7 +56,7 @@
    R. W. Hockney, A fast direct solution of Poisson's equation using Fourier analysis, 1965; G. Strang, The discrete cosine
    transform, 1999.
 
-.seealso: `PCSTENCILMG`, `PCStencilFFTSetApproximate()`, `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `KSPPREONLY`
+.seealso: `PCSTENCILMG`, `PCStencilFFTSetApproximate()`, `PCStencilFFTSetPrecision()`, `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`
 M*/
 #define PCSTENCILFFT "stencilfft"
 
@@ -106,5 +111,48 @@ M*/
 .seealso: `PCSTENCILFFT`
 @*/
 PETSC_EXTERN PetscErrorCode PCStencilFFTSetApproximate(PC pc, PetscBool approximate);
+
+/*E
+   PCStencilFFTPrecision - the arithmetic of an application of `PCSTENCILFFT`
+
+   Values:
++  `PC_STENCILFFT_DOUBLE` - that of `PetscScalar`
+-  `PC_STENCILFFT_SINGLE` - transforms and the arrays between them are of single precision
+
+   Level: intermediate
+
+.seealso: `PCStencilFFTSetPrecision()`
+E*/
+typedef enum { PC_STENCILFFT_DOUBLE, PC_STENCILFFT_SINGLE } PCStencilFFTPrecision;
+PETSC_EXTERN const char *const PCStencilFFTPrecisions[];
+
+/*@
+   PCStencilFFTSetPrecision - sets the precision of the arithmetic in an application of `PCSTENCILFFT`
+
+   Logically Collective
+
+   Input Parameters:
++  pc        - the preconditioner
+-  precision - `PC_STENCILFFT_DOUBLE` (default) or `PC_STENCILFFT_SINGLE`
+
+   Options Database Key:
+.  -pc_stencilfft_precision <double|single> - precision of transforms and of the arrays between them; single is for
+                                              preconditioners; default double
+
+   Level: intermediate
+
+   Notes:
+   Also after set-up. Vectors stay those of PETSc. An application in single precision leaves an error of about 1e-7 of x,
+   which the KSP refines.
+
+   Single precision is an error for `KSPPREONLY`, unless `PCStencilFFTSetApproximate()` says that a preconditioner is meant;
+   and for `KSPGMRES` and others, unless rtol >= 1e-6 in the preconditioned norm, as that of `PCSTENCILMG`.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILFFT`, `PCStencilMGSetPrecision()`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilFFTSetPrecision(PC pc, PCStencilFFTPrecision precision);
 
 #endif

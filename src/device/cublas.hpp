@@ -25,9 +25,5 @@ using CudaScalar = PetscScalar;
 #endif
 #endif
 
-inline CudaScalar *cuda_scalars(PetscScalar *p) {
-  return reinterpret_cast<CudaScalar *>(p);
-}
-
 } // namespace shellac
 #endif

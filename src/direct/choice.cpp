@@ -56,7 +56,7 @@ static PetscErrorCode choose_before_solve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscFunctionBegin;
   PetscCall(set_up(pc));
   PetscCall(get_context(pc, &fft));
-  if (!fft->solve) PetscCall(prepare_stencilmg(pc, ksp, b, x));
+  PetscCall(fft->solve ? prepare_stencilfft(pc, ksp, b, x) : prepare_stencilmg(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

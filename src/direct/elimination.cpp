@@ -100,8 +100,7 @@ PetscErrorCode TridiagonalSolve::Create(MPI_Comm comm, const AxisModes &modes, i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <bool slopes>
-PetscErrorCode TridiagonalSolve::Run(PetscMemType memory, const Systems &systems, Scratch<PetscScalar> work[2]) {
+template <bool slopes, class T> PetscErrorCode TridiagonalSolve::Run(PetscMemType memory, const Systems<T> &systems) {
   const auto for_each_piece = [&](const auto &f) { // on the host one after the other: runs are of systems
     const PetscInt count = part_.points() ? pieces_ : 0, step = PetscMemTypeHost(memory) ? 1 : count;
     Box            box = {{0, 0, 0}, {part_.size(0), part_.size(1), part_.size(2)}};
@@ -123,25 +122,26 @@ PetscErrorCode TridiagonalSolve::Run(PetscMemType memory, const Systems &systems
                           systems.ends_of_piece(),
                           periodic_,
                           NULL};
-    PetscCall(for_each_piece(FindEnds<slopes>{systems}));
+    PetscCall(for_each_piece(FindEnds<T, slopes>{systems}));
     if (move_) {
       PetscCall(whole_.Grow((size_t)lines_.points(), memory));
       whole = whole_.at(memory);
-      PetscCall(move_->Run(memory, false, systems.ends, whole, work));
+      PetscCall(move_->Run(memory, false, systems.ends, whole, packed_));
     }
     for (int d = 0; d < 3; d++) lines.hi[d] = lines_.size(d);
     if (lines.points()) lines.hi[axis_] = 1;
     solve.ends = whole;
     PetscCall(for_each_run(memory, lines, solve));
-    if (move_) PetscCall(move_->Run(memory, true, whole, systems.ends, work));
+    if (move_) PetscCall(move_->Run(memory, true, whole, systems.ends, packed_));
   }
-  PetscCall(for_each_piece(SolvePieces<slopes>{systems}));
+  PetscCall(for_each_piece(SolvePieces<T, slopes>{systems}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TridiagonalSolve::Apply(PetscMemType memory, const Symbol &symbol, PetscReal scale, PetscScalar *x,
-                                       Scratch<PetscScalar> work[2]) {
-  Systems          systems = {};
+template <class T>
+PetscErrorCode TridiagonalSolve::Apply(PetscMemType memory, const Symbol &symbol, PetscReal scale, T *x,
+                                       Scratch<T> *work) {
+  Systems<T>       systems = {};
   const PetscReal *rows;
   const PetscInt   size = part_.size(axis_);
 
@@ -164,21 +164,27 @@ PetscErrorCode TridiagonalSolve::Apply(PetscMemType memory, const Symbol &symbol
   systems.systems[0] = (size_t)part_.size(axis_ == 0 ? 1 : 0);
   systems.systems[1] = size ? (size_t)(part_.points() / size) : 0;
   const size_t run = PetscMin((size_t)most_run, (size_t)part_.size(0));
-  PetscCall(work_.Grow((size_t)size * (PetscMemTypeHost(memory) ? run : systems.systems[1]), memory));
-  systems.work = work_.at(memory);
+  PetscCall(work->Grow((size_t)size * (PetscMemTypeHost(memory) ? run : systems.systems[1]), memory));
+  systems.work = work->at(memory);
   if (systems.split) {
     PetscCall(known_.Grow((size_t)ends_.points(), memory));
     systems.ends = known_.at(memory);
   }
   if (symbol.is_sum)
-    PetscCall(Run<false>(memory, systems, work));
+    PetscCall(Run<false>(memory, systems));
   else
-    PetscCall(Run<true>(memory, systems, work));
+    PetscCall(Run<true>(memory, systems));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 size_t TridiagonalSolve::bytes() const {
-  return (known_.size() + whole_.size() + work_.size()) * sizeof(PetscScalar) + rows_.bytes();
+  return (known_.size() + whole_.size() + packed_[0].size() + packed_[1].size()) * sizeof(PetscScalar) + rows_.bytes();
 }
+
+template PetscErrorCode TridiagonalSolve::Apply(PetscMemType, const Symbol &, PetscReal, PetscScalar *,
+                                                Scratch<PetscScalar> *);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode TridiagonalSolve::Apply(PetscMemType, const Symbol &, PetscReal, Single *, Scratch<Single> *);
+#endif
 
 } // namespace shellac

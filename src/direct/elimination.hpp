@@ -4,6 +4,7 @@
 // says of its ends, which is a tridiagonal system of the separators; with its solution each piece is solved by itself.
 // H. H. Wang, A parallel method for tridiagonal equations, ACM Trans. Math. Softw. 7 (1981).
 
+#include "device/mirror.hpp"
 #include "direct/axis_modes.hpp"
 #include "direct/modes.hpp"
 #include "direct/moves.hpp"
@@ -20,7 +21,7 @@ enum EndOf { value, left, right, value_of_first, left_of_first, right_of_first, 
 // those of a definite matrix, up to weights. Where a system is singular, `lower` is added to its last diagonal entry, which
 // leaves in the last row what b has outside the range. `part` times `repair` spreads it over all rows evenly, and `constant`
 // makes the mean zero; both are sums of b with weights.
-struct Systems {
+template <class T> struct Systems {
   Symbol           symbol;
   PetscReal        scale;
   size_t           stride[3]; // of the part's values
@@ -31,8 +32,8 @@ struct Systems {
   const PetscReal *for_part, *for_constant, *repair; // weights [N]
   bool             free;                             // a system without shift is singular
   bool             split;                            // there are several pieces, or the axis is periodic
-  PetscScalar     *values;
-  PetscScalar     *work;       // entries after elimination: [size][systems] on a GPU, [size][of a run] on the host
+  T               *values;
+  T               *work;       // entries after elimination: [size][systems] on a GPU, [size][of a run] on the host
   size_t           systems[2]; // of the part; along the first axis across
   PetscScalar     *ends;       // as the values, but [pieces][ends_of_piece] along the axis
   size_t           ends_stride[3];
@@ -47,16 +48,16 @@ struct Systems {
 };
 
 // A run of n systems in one piece. slopes: the operator is no sum over axes, and has a factor of its own for each system.
-template <bool slopes, int most> struct Piece {
-  const Systems &of;
-  const int      n;
-  PetscInt       lo, hi; // of the part's points along the axis
-  PetscScalar   *x;      // the values at the part's first point
-  size_t         along;
-  PetscScalar    shift[most], slope[most];
-  bool           singular[most], any = false;
+template <class T, bool slopes, int most> struct Piece {
+  const Systems<T> &of;
+  const int         n;
+  PetscInt          lo, hi; // of the part's points along the axis
+  T                *x;      // the values at the part's first point
+  size_t            along;
+  PetscScalar       shift[most], slope[most];
+  bool              singular[most], any = false;
 
-  SHELLAC_RUN Piece(const Systems &systems, const PetscInt p[3], int count) : of(systems), n(count) {
+  SHELLAC_RUN Piece(const Systems<T> &systems, const PetscInt p[3], int count) : of(systems), n(count) {
     const int a = of.axis;
     lo = of.begin(p[a]), hi = of.begin(p[a] + 1);
     along = of.stride[a];
@@ -114,17 +115,19 @@ template <bool slopes, int most> struct Piece {
     if (!singular[i]) return;
     SHELLAC_UNROLL
     for (PetscInt j = lo; j < hi; j++) {
-      const PetscScalar b = of.scale * x[(size_t)j * along + (size_t)i];
+      const PetscScalar b = of.scale * (PetscScalar)x[(size_t)j * along + (size_t)i];
       sums[0] += of.for_part[of.first + j] * b;
       sums[1] += of.for_constant[of.first + j] * b;
     }
   }
 };
 
-template <bool slopes> struct FindEnds : Systems {
+template <class T, bool slopes> struct FindEnds : Systems<T> {
+  using Of = Systems<T>;
+  using Of::at_ends, Of::axis, Of::ends, Of::ends_stride, Of::free;
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
-    const Piece<slopes, most> piece(*this, p, n);
-    const size_t              next = ends_stride[axis];
+    const Piece<T, slopes, most> piece(*this, p, n);
+    const size_t                 next = ends_stride[axis];
     PetscScalar *const        to = ends + at_ends(p);
     PetscScalar               z[most], g[most], first[most], by_left[most], by_right[most];
 
@@ -216,13 +219,15 @@ struct SolveEnds {
   }
 };
 
-template <bool slopes> struct SolvePieces : Systems {
+template <class T, bool slopes> struct SolvePieces : Systems<T> {
+  using Of = Systems<T>;
+  using Of::at_ends, Of::axis, Of::ends, Of::ends_stride, Of::first, Of::repair, Of::split, Of::systems, Of::work;
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
-    const Piece<slopes, most> piece(*this, p, n);
-    const PetscScalar *const  known = ends + at_ends(p);
+    const Piece<T, slopes, most> piece(*this, p, n);
+    const PetscScalar *const     known = ends + at_ends(p);
     const size_t              next = ends_stride[axis], along = piece.along;
-    PetscScalar *const        x = piece.x;
-    PetscScalar              *c = work; // upper entries after elimination
+    T *const                     x = piece.x;
+    T                           *c = work; // upper entries after elimination
     size_t                    c_stride = (size_t)n;
     PetscScalar               z[most], sums[most][2] = {};
 
@@ -237,11 +242,13 @@ template <bool slopes> struct SolvePieces : Systems {
       if (piece.singular[i] && !split) piece.add(i, sums[i]);
     }
     piece.eliminate(z, [&](PetscInt j, int i, PetscScalar value_of, PetscScalar upper, PetscScalar) {
-      x[(size_t)j * along + (size_t)i] = value_of;
-      c[(size_t)j * c_stride + (size_t)i] = upper;
+      x[(size_t)j * along + (size_t)i] = (T)value_of;
+      c[(size_t)j * c_stride + (size_t)i] = (T)upper;
     });
-    for (int i = 0; i < n && split; i++)
-      x[(size_t)(piece.hi - 1) * along + (size_t)i] = z[i] = known[own * next + (size_t)i];
+    for (int i = 0; i < n && split; i++) {
+      z[i] = known[own * next + (size_t)i];
+      x[(size_t)(piece.hi - 1) * along + (size_t)i] = (T)z[i];
+    }
     constexpr int together = most == 1 ? 8 : 1;
     for (PetscInt j0 = piece.hi - 2; j0 >= piece.lo; j0 -= together) {
       PetscScalar rows[together][most], upper[together][most];
@@ -258,7 +265,7 @@ template <bool slopes> struct SolvePieces : Systems {
       for (int s = 0; s < together; s++)
         for (int i = 0; i < n && s < count; i++) {
           z[i] = rows[s][i] + upper[s][i] * z[i];
-          x[(size_t)(j0 - s) * along + (size_t)i] = z[i];
+          x[(size_t)(j0 - s) * along + (size_t)i] = (T)z[i];
         }
     }
     for (int i = 0; i < n && piece.any; i++) {
@@ -270,10 +277,11 @@ template <bool slopes> struct SolvePieces : Systems {
         SHELLAC_UNROLL_ALL
         for (int s = 0; s < together; s++) {
           const PetscInt j = PetscMin(j0 + s, piece.hi - 1);
-          rows[s] = x[(size_t)j * along + (size_t)i] + (repair[first + j] * sums[i][0] + sums[i][1]) / piece.slope[i];
+          rows[s] = (PetscScalar)x[(size_t)j * along + (size_t)i] +
+                    (repair[first + j] * sums[i][0] + sums[i][1]) / piece.slope[i];
         }
         SHELLAC_UNROLL_ALL
-        for (int s = 0; s < together && s < count; s++) x[(size_t)(j0 + s) * along + (size_t)i] = rows[s];
+        for (int s = 0; s < together && s < count; s++) x[(size_t)(j0 + s) * along + (size_t)i] = (T)rows[s];
       }
     }
   }
@@ -285,14 +293,15 @@ public:
   // Collective. parts: of all ranks, which are those of a grid of boxes; inside: what they make up.
   PetscErrorCode Create(MPI_Comm comm, const AxisModes &axis, int a, const Parts &parts, const Box &inside, bool device,
                         HaloWay way);
-  // x: on this rank's part; symbol and scale: see DivideBySymbol; work: see Move
-  PetscErrorCode Apply(PetscMemType memory, const Symbol &symbol, PetscReal scale, PetscScalar *x,
-                       Scratch<PetscScalar> work[2]);
+  // x: on this rank's part; symbol and scale: see DivideBySymbol; work: for as many values on a GPU. What is known of the
+  // ends of pieces is of PetscScalar, and so are pivots.
+  template <class T>
+  PetscErrorCode Apply(PetscMemType memory, const Symbol &symbol, PetscReal scale, T *x, Scratch<T> *work);
   size_t         bytes() const;
   bool           between_ranks() const { return move_ != nullptr; }
 
 private:
-  template <bool slopes> PetscErrorCode Run(PetscMemType memory, const Systems &systems, Scratch<PetscScalar> work[2]);
+  template <bool slopes, class T> PetscErrorCode Run(PetscMemType memory, const Systems<T> &systems);
 
   int      axis_ = -1;
   Box      part_ = {}, ends_ = {}, lines_ = {}; // this rank's: of points, and of ends; before and after the move
@@ -300,7 +309,7 @@ private:
   bool     free_ = false, periodic_ = false;
   std::unique_ptr<Move> move_; // of ends, to where lines are whole
   Mirror<PetscReal>     rows_; // lower, upper, for_part, for_constant, repair
-  Scratch<PetscScalar>  known_, whole_, work_;
+  Scratch<PetscScalar>  known_, whole_, packed_[2];
 };
 
 } // namespace shellac

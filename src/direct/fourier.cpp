@@ -4,11 +4,8 @@
 
 #include "direct/split_sines.hpp"
 
-#if defined(SHELLAC_HAS_FFTW) && defined(PETSC_USE_REAL_DOUBLE)
-#define SHELLAC_FFTW 1
+#if defined(SHELLAC_HAS_FFTW) || defined(SHELLAC_HAS_FFTWF)
 #include <fftw3.h>
-#else
-#define SHELLAC_FFTW 0
 #endif
 #if SHELLAC_CUDA
 #include <cufft.h>
@@ -24,37 +21,54 @@ namespace shellac {
 
 namespace {
 
-#if SHELLAC_FFTW
 constexpr size_t pairs_at_once = 4; // their continuations stay in the cache
+
+// FFTW's functions for a precision.
+template <class R> struct FFTW { static constexpr bool exists = false; };
+#define SHELLAC_FFTW(R, name)                                                                                          \
+  template <> struct FFTW<R> {                                                                                         \
+    static constexpr bool exists = true;                                                                               \
+    static void          *plan(int n, int count, ComplexOf<R> *z, int sign) {                                          \
+               auto *at = reinterpret_cast<name##_complex *>(z);                                                       \
+               return name##_plan_many_dft(1, &n, count, at, NULL, 1, n, at, NULL, 1, n, sign, FFTW_ESTIMATE);         \
+    }                                                                                                                  \
+    static void execute(void *plan) { name##_execute((name##_plan)plan); }                                             \
+    static void destroy(void *plan) { name##_destroy_plan((name##_plan)plan); }                                        \
+  };
+#if defined(SHELLAC_HAS_FFTW)
+SHELLAC_FFTW(double, fftw)
+#endif
+#if defined(SHELLAC_HAS_FFTWF)
+SHELLAC_FFTW(float, fftwf)
 #endif
 
-Complex turned(PetscReal fraction) { // e^{2 pi i fraction}
-  return {PetscCosReal(2 * PETSC_PI * fraction), PetscSinReal(2 * PETSC_PI * fraction)};
+template <class R> ComplexOf<R> turned(PetscReal fraction) { // e^{2 pi i fraction}
+  return {(R)PetscCosReal(2 * PETSC_PI * fraction), (R)PetscSinReal(2 * PETSC_PI * fraction)};
 }
 
 #if SHELLAC_CUDA
 // One value of a step for all lines. Complex lines lie side by side where those of the array do, so that threads beside
 // each other read and write so; otherwise one after the other.
-struct Step {
-  FourierSteps       steps;
-  Lines              lines;
-  bool               back;
-  const PetscScalar *from;
-  PetscScalar       *to;
-  Complex           *z;
-  bool               beside;
-  PetscInt           pairs;
+template <class R, class From, class To> struct Step {
+  FourierSteps<R> steps;
+  Lines           lines;
+  bool            back;
+  const From     *from;
+  To             *to;
+  ComplexOf<R>   *z;
+  bool            beside;
+  PetscInt        pairs;
 
   SHELLAC_HD size_t along() const { return beside ? (size_t)pairs : 1; } // strides of z
   SHELLAC_HD size_t across() const { return beside ? 1 : (size_t)steps.length; }
 
   SHELLAC_HD void before(PetscInt m, PetscInt pair) const {
-    const LinePair x = line_pair(lines, const_cast<PetscScalar *>(from), (size_t)pair);
+    const auto x = line_pair<R>(lines, const_cast<From *>(from), (size_t)pair);
     z[(size_t)pair * across() + (size_t)m * along()] = back ? steps.coefficient(x, m) : steps.continued(x, m);
   }
   SHELLAC_HD void after(PetscInt j, PetscInt pair) const {
-    const Coefficients of = {z + (size_t)pair * across(), along()};
-    line_pair(lines, to, (size_t)pair).set(j, back ? steps.value(of, j) : steps.mode(of, j));
+    const Coefficients<R> of = {z + (size_t)pair * across(), along()};
+    line_pair<R>(lines, to, (size_t)pair).set(j, back ? steps.value(of, j) : steps.mode(of, j));
   }
 };
 template <bool is_after, class Step> struct RunStep {
@@ -74,35 +88,56 @@ template <bool is_after, class Step> PetscErrorCode run_step(const Step &step, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// cuFFT's functions for a precision.
+template <class R> struct CuFFT;
+#define SHELLAC_CUFFT_OF(R, REAL, real, COMPLEX, complex)                                                              \
+  template <> struct CuFFT<R> {                                                                                        \
+    static constexpr cufftType type = CUFFT_##COMPLEX##2##COMPLEX;                                                     \
+    static constexpr cufftType forward = lines_in_pair == 1 ? type : CUFFT_##REAL##2##COMPLEX;                         \
+    static constexpr cufftType back = lines_in_pair == 1 ? type : CUFFT_##COMPLEX##2##REAL;                            \
+    static cufftResult         transform(int plan, const void *from, void *to, int way) {                              \
+              return cufftExec##COMPLEX##2##COMPLEX((cufftHandle)plan, (complex *)from, (complex *)to, way);           \
+    }                                                                                                                  \
+    static cufftResult from_values(int plan, const void *from, void *to) {                                             \
+      if (lines_in_pair == 1) return transform(plan, from, to, CUFFT_FORWARD);                                         \
+      return cufftExec##REAL##2##COMPLEX((cufftHandle)plan, (real *)from, (complex *)to);                              \
+    }                                                                                                                  \
+    static cufftResult to_values(int plan, void *from, void *to) {                                                     \
+      if (lines_in_pair == 1) return transform(plan, from, to, CUFFT_INVERSE);                                         \
+      return cufftExec##COMPLEX##2##REAL((cufftHandle)plan, (complex *)from, (real *)to);                              \
+    }                                                                                                                  \
+  };
+SHELLAC_CUFFT_OF(double, D, cufftDoubleReal, Z, cufftDoubleComplex)
+SHELLAC_CUFFT_OF(float, R, cufftReal, C, cufftComplex)
+
 // In place, of `count` arrays of length n, whose numbers of one place are beside each other, or which are one after another.
-cufftResult plan_many(PetscInt length, PetscInt count, bool beside, int *plan) {
+template <class R> cufftResult plan_many(PetscInt length, PetscInt count, bool beside, int *plan) {
   int               n = (int)length, along = beside ? (int)count : 1, across = beside ? 1 : n;
   cufftHandle       handle = 0;
-  const cufftResult result = cufftPlanMany(&handle, 1, &n, &n, along, across, &n, along, across, CUFFT_Z2Z, (int)count);
+  const cufftResult result =
+      cufftPlanMany(&handle, 1, &n, &n, along, across, &n, along, across, CuFFT<R>::type, (int)count);
   *plan = (int)handle;
   return result;
 }
-cufftResult execute(int plan, Complex *z, bool back, cudaStream_t stream) {
-  auto *const       at = reinterpret_cast<cufftDoubleComplex *>(z);
+template <class R> cufftResult execute(int plan, ComplexOf<R> *z, bool back, cudaStream_t stream) {
   const cufftResult result = cufftSetStream((cufftHandle)plan, stream);
-  return result == CUFFT_SUCCESS ? cufftExecZ2Z((cufftHandle)plan, at, at, back ? CUFFT_INVERSE : CUFFT_FORWARD)
-                                 : result;
+  return result == CUFFT_SUCCESS ? CuFFT<R>::transform(plan, z, z, back ? CUFFT_INVERSE : CUFFT_FORWARD) : result;
 }
 #endif
 
 } // namespace
 
-bool FourierTransform::exists(PetscMemType memory) {
-  return PetscMemTypeHost(memory) ? SHELLAC_FFTW : SHELLAC_CUDA;
+template <class R> bool FourierTransform<R>::exists(PetscMemType memory) {
+  return PetscMemTypeHost(memory) ? FFTW<R>::exists : SHELLAC_CUDA;
 }
 
-const char *FourierTransform::libraries() {
-  return SHELLAC_FFTW   ? (SHELLAC_CUDA ? "FFTW, cuFFT" : "FFTW")
-         : SHELLAC_CUDA ? "cuFFT"
-                        : "none, this build has no FFTW";
+template <class R> const char *FourierTransform<R>::libraries() {
+  return FFTW<R>::exists ? (SHELLAC_CUDA ? "FFTW, cuFFT" : "FFTW")
+         : SHELLAC_CUDA  ? "cuFFT"
+                         : "none, this build has no FFTW of this precision";
 }
 
-PetscErrorCode FourierTransform::Create(const FourierAxis &axis) {
+template <class R> PetscErrorCode FourierTransform<R>::Create(const FourierAxis &axis) {
   PetscFunctionBegin;
   PetscCall(Destroy());
   is_split_ = axis.is_split();
@@ -115,22 +150,21 @@ PetscErrorCode FourierTransform::Create(const FourierAxis &axis) {
   steps_.last = 2 * (axis.n - 1) + axis.twice[1];
   std::vector<Complex> &tables = tables_.change();
   tables.clear();
-  for (PetscInt m = 0; m < axis.length; m++) tables.push_back(turned(-PetscReal(m) / (2 * (PetscReal)axis.length)));
+  for (PetscInt m = 0; m < axis.length; m++) tables.push_back(turned<R>(-PetscReal(m) / (2 * (PetscReal)axis.length)));
   for (PetscInt k = 0; k < axis.n && !axis.periodic; k++) { // e^{iωp}, and i times that where the lower end is odd
     const PetscReal frequency = PetscReal(2 * (k + axis.first()) + axis.half()) / (2 * (PetscReal)axis.length);
-    tables.push_back(turned(-frequency * axis.twice[0] / 2 + (axis.odd[0] ? 0.25 : 0)));
+    tables.push_back(turned<R>(-frequency * axis.twice[0] / 2 + (axis.odd[0] ? 0.25 : 0)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FourierTransform::Destroy() {
+template <class R> PetscErrorCode FourierTransform<R>::Destroy() {
   PetscFunctionBegin;
-#if SHELLAC_FFTW
   for (void *&plan : plans_) {
-    if (plan) fftw_destroy_plan((fftw_plan)plan);
+    if constexpr (FFTW<R>::exists)
+      if (plan) FFTW<R>::destroy(plan);
     plan = nullptr;
   }
-#endif
 #if SHELLAC_CUDA
   for (int number = 0; number < (is_split_ ? 2 : 1); number++)
     if (planned_lines_.n) (void)cufftDestroy((cufftHandle)gpu_plans_[number]);
@@ -140,49 +174,48 @@ PetscErrorCode FourierTransform::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FourierTransform::OnHost(bool back, const Lines &lines, const PetscScalar *from, PetscScalar *to,
-                                        Scratch<Complex> *work) {
+template <class R>
+template <class From, class To>
+PetscErrorCode FourierTransform<R>::OnHost(bool back, const Lines &lines, const From *from, To *to,
+                                           Scratch<Complex> *work) {
+  using F = FFTW<R>;
   PetscFunctionBegin;
-#if SHELLAC_FFTW
-  const FourierSteps steps = steps_;
-  const size_t       length = (size_t)steps.length, pairs = (lines.count() + lines_in_pair - 1) / lines_in_pair;
+  if constexpr (F::exists) {
+    const FourierSteps<R> steps = steps_;
+    const size_t          length = (size_t)steps.length, pairs = (lines.count() + lines_in_pair - 1) / lines_in_pair;
 
-  PetscCall(work->Grow(pairs_at_once * length, PETSC_MEMTYPE_HOST));
-  Complex *z = work->at(PETSC_MEMTYPE_HOST);
-  if (planned_ != z) { // another transform has made the array longer
-    PetscCall(Destroy());
-    const int     n = (int)steps.length;
-    fftw_complex *at = reinterpret_cast<fftw_complex *>(z);
-    for (int way = 0; way < 2; way++)
-      plans_[way] = fftw_plan_many_dft(1, &n, (int)pairs_at_once, at, NULL, 1, n, at, NULL, 1, n,
-                                       way ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
-    PetscCheck(plans_[0] && plans_[1], PETSC_COMM_SELF, PETSC_ERR_LIB, "FFTW has no transform of length %d", n);
-    planned_ = z;
-  }
-  for (size_t begin = 0; begin < pairs; begin += pairs_at_once) {
-    const size_t count = PetscMin(pairs_at_once, pairs - begin);
-    LinePair     x[pairs_at_once], y[pairs_at_once];
-    for (size_t p = 0; p < count; p++) {
-      x[p] = line_pair(lines, const_cast<PetscScalar *>(from), begin + p);
-      y[p] = line_pair(lines, to, begin + p);
+    PetscCall(work->Grow(pairs_at_once * length, PETSC_MEMTYPE_HOST));
+    Complex *z = work->at(PETSC_MEMTYPE_HOST);
+    if (planned_ != z) { // another transform has made the array longer
+      PetscCall(Destroy());
+      const int n = (int)steps.length;
+      for (int way = 0; way < 2; way++) plans_[way] = F::plan(n, (int)pairs_at_once, z, way ? 1 : -1);
+      PetscCheck(plans_[0] && plans_[1], PETSC_COMM_SELF, PETSC_ERR_LIB, "FFTW has no transform of length %d", n);
+      planned_ = z;
     }
-    for (PetscInt m = 0; m < steps.length; m++)
-      for (size_t p = 0; p < count; p++)
-        z[p * length + (size_t)m] = back ? steps.coefficient(x[p], m) : steps.continued(x[p], m);
-    fftw_execute((fftw_plan)plans_[back]);
-    for (PetscInt j = 0; j < steps.n; j++)
+    for (size_t begin = 0; begin < pairs; begin += pairs_at_once) {
+      const size_t                             count = PetscMin(pairs_at_once, pairs - begin);
+      LinePair<R, typename RealOf<From>::type> x[pairs_at_once];
+      LinePair<R, typename RealOf<To>::type>   y[pairs_at_once];
       for (size_t p = 0; p < count; p++) {
-        const Complex *of = z + p * length;
-        y[p].set(j, back ? steps.value(of, j) : steps.mode(of, j));
+        x[p] = line_pair<R>(lines, const_cast<From *>(from), begin + p);
+        y[p] = line_pair<R>(lines, to, begin + p);
       }
+      for (PetscInt m = 0; m < steps.length; m++)
+        for (size_t p = 0; p < count; p++)
+          z[p * length + (size_t)m] = back ? steps.coefficient(x[p], m) : steps.continued(x[p], m);
+      F::execute(plans_[back]);
+      for (PetscInt j = 0; j < steps.n; j++)
+        for (size_t p = 0; p < count; p++) {
+          const Complex *of = z + p * length;
+          y[p].set(j, back ? steps.value(of, j) : steps.mode(of, j));
+        }
+    }
   }
-#else
-  (void)back, (void)lines, (void)from, (void)to, (void)work;
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FourierTransform::Plan(const Lines &lines) {
+template <class R> PetscErrorCode FourierTransform<R>::Plan(const Lines &lines) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   const bool     beside = lines.inner > 1;
@@ -190,10 +223,10 @@ PetscErrorCode FourierTransform::Plan(const Lines &lines) {
   if (planned_lines_.inner == lines.inner && planned_lines_.outer == lines.outer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Destroy());
   if (is_split_) {
-    SHELLAC_CUFFT(plan_many(length / 4, 2 * pairs, beside, &gpu_plans_[0]));
-    SHELLAC_CUFFT(plan_many(length / 8, pairs, beside, &gpu_plans_[1]));
+    SHELLAC_CUFFT(plan_many<R>(length / 4, 2 * pairs, beside, &gpu_plans_[0]));
+    SHELLAC_CUFFT(plan_many<R>(length / 8, pairs, beside, &gpu_plans_[1]));
   } else
-    SHELLAC_CUFFT(plan_many(length, pairs, beside, &gpu_plans_[0]));
+    SHELLAC_CUFFT(plan_many<R>(length, pairs, beside, &gpu_plans_[0]));
   planned_lines_ = lines;
 #else
   (void)lines;
@@ -201,8 +234,10 @@ PetscErrorCode FourierTransform::Plan(const Lines &lines) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FourierTransform::OnGPU(bool back, const Lines &lines, const PetscScalar *from, PetscScalar *to,
-                                       Scratch<Complex> *work) {
+template <class R>
+template <class From, class To>
+PetscErrorCode FourierTransform<R>::OnGPU(bool back, const Lines &lines, const From *from, To *to,
+                                          Scratch<Complex> *work) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   const PetscMemType memory = PETSC_MEMTYPE_DEVICE;
@@ -213,17 +248,17 @@ PetscErrorCode FourierTransform::OnGPU(bool back, const Lines &lines, const Pets
   PetscCall(Plan(lines));
   PetscCall(current_stream(&stream));
   if (is_split_) { // which is its own inverse
-    SplitSines step = {steps_.length / 4, beside, pairs, steps_.turns, lines, from, to, nullptr};
+    SplitSines<R, From, To> step = {steps_.length / 4, beside, pairs, steps_.turns, lines, from, to, nullptr};
     PetscCall(work->Grow(step.size(), memory));
     step.z = work->at(memory);
-    PetscCall(run_step<false>(step, SplitSines::groups(step.half)));
+    PetscCall(run_step<false>(step, step.groups(step.half)));
     SHELLAC_CUFFT(execute(gpu_plans_[0], step.z, true, stream));
     SHELLAC_CUFFT(execute(gpu_plans_[1], step.z + step.begin_of_short(), true, stream));
     PetscCall(run_step<true>(step, steps_.n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(work->Grow((size_t)pairs * (size_t)steps_.length, memory));
-  const Step step = {steps_, lines, back, from, to, work->at(memory), beside, pairs};
+  const Step<R, From, To> step = {steps_, lines, back, from, to, work->at(memory), beside, pairs};
   PetscCall(run_step<false>(step, steps_.length));
   SHELLAC_CUFFT(execute(gpu_plans_[0], step.z, back, stream));
   PetscCall(run_step<true>(step, steps_.n));
@@ -233,8 +268,10 @@ PetscErrorCode FourierTransform::OnGPU(bool back, const Lines &lines, const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode FourierTransform::Apply(PetscMemType memory, bool back, const Lines &lines, const PetscScalar *from,
-                                       PetscScalar *to, Scratch<Complex> *work) {
+template <class R>
+template <class From, class To>
+PetscErrorCode FourierTransform<R>::Apply(PetscMemType memory, bool back, const Lines &lines, const From *from, To *to,
+                                          Scratch<Complex> *work) {
   PetscFunctionBegin;
   PetscCheck(exists(memory), PETSC_COMM_SELF, PETSC_ERR_SUP, "this build has no Fourier transforms for such vectors");
   PetscCall(tables_.Get(memory, &steps_.turns));
@@ -244,7 +281,7 @@ PetscErrorCode FourierTransform::Apply(PetscMemType memory, bool back, const Lin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PeriodicGrid::Destroy() {
+template <class R> PetscErrorCode PeriodicGrid<R>::Destroy() {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   for (int plan : plans_)
@@ -254,7 +291,9 @@ PetscErrorCode PeriodicGrid::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PeriodicGrid::Forward(const PetscInt n[3], int axes, const PetscScalar *values, Scratch<Complex> *work) {
+template <class R>
+PetscErrorCode PeriodicGrid<R>::Forward(const PetscInt n[3], int axes, const void *values,
+                                        Scratch<ComplexOf<R>> *work) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   cudaStream_t stream;
@@ -271,7 +310,7 @@ PetscErrorCode PeriodicGrid::Forward(const PetscInt n[3], int axes, const PetscS
         sizes[rank++] = (int)n[a];
     }
     for (int way = 0; way < 2; way++) {
-      const cufftType type = lines_in_pair == 1 ? CUFFT_Z2Z : way ? CUFFT_Z2D : CUFFT_D2Z;
+      const cufftType type = way ? CuFFT<R>::back : CuFFT<R>::forward;
       cufftHandle     plan;
       SHELLAC_CUFFT(cufftPlanMany(&plan, rank, sizes, NULL, 1, 0, NULL, 1, 0, type, batch));
       plans_[way] = (int)plan;
@@ -280,29 +319,35 @@ PetscErrorCode PeriodicGrid::Forward(const PetscInt n[3], int axes, const PetscS
   }
   for (int plan : plans_) SHELLAC_CUFFT(cufftSetStream((cufftHandle)plan, stream));
   PetscCall(work->Grow((size_t)modes().points(), PETSC_MEMTYPE_DEVICE));
-  auto *z = reinterpret_cast<cufftDoubleComplex *>(work->at(PETSC_MEMTYPE_DEVICE));
-  if (lines_in_pair == 2) // cuFFT does not change what it reads
-    SHELLAC_CUFFT(cufftExecD2Z((cufftHandle)plans_[0], (cufftDoubleReal *)values, z));
-  else
-    SHELLAC_CUFFT(cufftExecZ2Z((cufftHandle)plans_[0], (cufftDoubleComplex *)values, z, CUFFT_FORWARD));
+  SHELLAC_CUFFT(CuFFT<R>::from_values(plans_[0], values, work->at(PETSC_MEMTYPE_DEVICE))); // it does not change them
 #else
   (void)n, (void)axes, (void)values, (void)work;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PeriodicGrid::Back(Scratch<Complex> *work, PetscScalar *values) {
+template <class R> PetscErrorCode PeriodicGrid<R>::Back(Scratch<ComplexOf<R>> *work, void *values) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
-  auto *z = reinterpret_cast<cufftDoubleComplex *>(work->at(PETSC_MEMTYPE_DEVICE));
-  if (lines_in_pair == 2)
-    SHELLAC_CUFFT(cufftExecZ2D((cufftHandle)plans_[1], z, (cufftDoubleReal *)values));
-  else
-    SHELLAC_CUFFT(cufftExecZ2Z((cufftHandle)plans_[1], z, (cufftDoubleComplex *)values, CUFFT_INVERSE));
+  SHELLAC_CUFFT(CuFFT<R>::to_values(plans_[1], work->at(PETSC_MEMTYPE_DEVICE), values));
 #else
   (void)work, (void)values;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#define SHELLAC_APPLY(R, From, To)                                                                                     \
+  template PetscErrorCode FourierTransform<R>::Apply(PetscMemType, bool, const Lines &, const From *, To *,            \
+                                                     Scratch<ComplexOf<R>> *);
+template class FourierTransform<PetscReal>;
+template class PeriodicGrid<PetscReal>;
+SHELLAC_APPLY(PetscReal, PetscScalar, PetscScalar)
+#if !defined(PETSC_USE_REAL_SINGLE)
+template class FourierTransform<float>;
+template class PeriodicGrid<float>;
+SHELLAC_APPLY(float, Single, Single)
+SHELLAC_APPLY(float, PetscScalar, Single)
+SHELLAC_APPLY(float, Single, PetscScalar)
+#endif
 
 } // namespace shellac

@@ -10,15 +10,16 @@
 namespace shellac {
 
 // Coefficients of a complex transform.
-struct Coefficients {
-  const Complex *first;
-  size_t         stride;
+template <class R> struct Coefficients {
+  const ComplexOf<R> *first;
+  size_t              stride;
 
-  SHELLAC_HD Complex operator[](PetscInt m) const { return first[(size_t)m * stride]; }
+  SHELLAC_HD ComplexOf<R> operator[](PetscInt m) const { return first[(size_t)m * stride]; }
 };
 
 // What a transform of a line of values into modes, or back, computes before and after the complex one.
-struct FourierSteps {
+template <class R> struct FourierSteps {
+  using Complex = ComplexOf<R>;
   PetscInt       n, length;
   bool           periodic, half, odd[2];
   PetscInt       last;  // the place about which values continue beyond the upper end, in half spacings
@@ -27,7 +28,7 @@ struct FourierSteps {
   const Complex *phase; // [n]: from coefficients of the complex transform to modes
 
   // Forward: the m-th value of the continuation.
-  SHELLAC_HD Complex continued(const LinePair &x, PetscInt m) const {
+  template <class Pair> SHELLAC_HD Complex continued(const Pair &x, PetscInt m) const {
     Complex z = {0, 0};
     if (m < n)
       z = x.get(m);
@@ -42,7 +43,7 @@ struct FourierSteps {
     return {(a.re + b.re - a.im + b.im) / 2, (a.im + b.im + a.re - b.re) / 2};
   }
   // Back: the m-th coefficient, from modes.
-  SHELLAC_HD Complex coefficient(const LinePair &modes, PetscInt m) const {
+  template <class Pair> SHELLAC_HD Complex coefficient(const Pair &modes, PetscInt m) const {
     if (periodic) {
       const Complex a = modes.get(m), b = modes.get(m ? n - m : 0);
       return {(a.re + b.re + a.im - b.im) / 2, (a.im + b.im - a.re + b.re) / 2};
@@ -58,26 +59,29 @@ struct FourierSteps {
   }
 };
 
-// The transforms along one axis; without normalisation.
-class FourierTransform {
+// The transforms along one axis, with arithmetic in R; without normalisation.
+template <class R> class FourierTransform {
 public:
+  using Complex = ComplexOf<R>;
   static bool        exists(PetscMemType memory); // the library is there
   static const char *libraries();                 // "FFTW, cuFFT"
   PetscErrorCode     Create(const FourierAxis &axis);
   PetscErrorCode     Destroy();
-  // to: may be the same array; work: for the continuations.
-  PetscErrorCode Apply(PetscMemType memory, bool back, const Lines &lines, const PetscScalar *from, PetscScalar *to,
+  // Values of PETSc's precision or of R's. to: may be the same array; work: for the continuations.
+  template <class From, class To>
+  PetscErrorCode Apply(PetscMemType memory, bool back, const Lines &lines, const From *from, To *to,
                        Scratch<Complex> *work);
   size_t         bytes() const { return tables_.bytes(); }
   ~FourierTransform() { (void)!Destroy(); }
 
 private:
-  PetscErrorCode OnHost(bool back, const Lines &lines, const PetscScalar *from, PetscScalar *to,
-                        Scratch<Complex> *work);
-  PetscErrorCode OnGPU(bool back, const Lines &lines, const PetscScalar *from, PetscScalar *to, Scratch<Complex> *work);
+  template <class From, class To>
+  PetscErrorCode OnHost(bool back, const Lines &lines, const From *from, To *to, Scratch<Complex> *work);
+  template <class From, class To>
+  PetscErrorCode OnGPU(bool back, const Lines &lines, const From *from, To *to, Scratch<Complex> *work);
   PetscErrorCode Plan(const Lines &lines);
 
-  FourierSteps    steps_ = {};
+  FourierSteps<R> steps_ = {};
   Mirror<Complex> tables_;
   Complex        *planned_ = nullptr;         // the array of FFTW's plans
   bool            is_split_ = false;          // SplitSines, on a GPU
@@ -88,11 +92,11 @@ private:
 };
 
 // The transform of a grid along its first axes, which are periodic, on a GPU, by cuFFT's own for whole grids.
-class PeriodicGrid {
+template <class R> class PeriodicGrid {
 public:
   // axes: how many are transformed; n: points
-  PetscErrorCode  Forward(const PetscInt n[3], int axes, const PetscScalar *values, Scratch<Complex> *work);
-  PetscErrorCode Back(Scratch<Complex> *work, PetscScalar *values);
+  PetscErrorCode  Forward(const PetscInt n[3], int axes, const void *values, Scratch<ComplexOf<R>> *work);
+  PetscErrorCode  Back(Scratch<ComplexOf<R>> *work, void *values);
   static PetscInt modes(PetscInt n) { return lines_in_pair == 2 ? n / 2 + 1 : n; } // along the first axis
   Box             modes() const { return {{0, 0, 0}, {modes(n_[0]), n_[1], n_[2]}}; }
   ~PeriodicGrid() { (void)!Destroy(); }

@@ -1,16 +1,17 @@
 #pragma once
 // Lines of values along an axis.
 
-#include "device/launch.hpp"
+#include "device/scalars.hpp"
 
 namespace shellac {
 
-struct Complex { // as FFTW and cuFFT have it
-  PetscReal re, im;
+template <class R> struct ComplexOf { // as FFTW and cuFFT have it
+  using Complex = ComplexOf;
+  R re, im;
 
   SHELLAC_HD Complex times(Complex b) const { return {re * b.re - im * b.im, re * b.im + im * b.re}; }
   SHELLAC_HD Complex times_conjugate(Complex b) const { return {re * b.re + im * b.im, im * b.re - re * b.im}; }
-  SHELLAC_HD Complex scaled(PetscReal s) const { return {s * re, s * im}; }
+  SHELLAC_HD Complex scaled(R s) const { return {s * re, s * im}; }
   SHELLAC_HD Complex plus(Complex b) const { return {re + b.re, im + b.im}; }
   SHELLAC_HD Complex minus(Complex b) const { return {re - b.re, im - b.im}; }
 };
@@ -26,25 +27,30 @@ struct Lines {
   }
 };
 
-// A complex line in an array of scalars: two lines of real ones, of which the second may be missing.
-struct LinePair {
-  PetscReal *re, *im; // the first values; im: null for none
-  size_t     stride;
+// A complex line in an array of scalars: two lines of real ones, of which the second may be missing. R: of the arithmetic,
+// Stored: of the array.
+template <class R, class Stored> struct LinePair {
+  Stored *re, *im; // the first values; im: null for none
+  size_t  stride;
 
-  SHELLAC_HD Complex get(PetscInt j) const { return {re[(size_t)j * stride], im ? im[(size_t)j * stride] : 0}; }
-  SHELLAC_HD void    set(PetscInt j, Complex z) const {
-       re[(size_t)j * stride] = z.re;
-       if (im) im[(size_t)j * stride] = z.im;
+  SHELLAC_HD ComplexOf<R> get(PetscInt j) const {
+    return {(R)re[(size_t)j * stride], im ? (R)im[(size_t)j * stride] : 0};
+  }
+  SHELLAC_HD void set(PetscInt j, ComplexOf<R> z) const {
+    re[(size_t)j * stride] = (Stored)z.re;
+    if (im) im[(size_t)j * stride] = (Stored)z.im;
   }
 };
 
 constexpr int lines_in_pair = sizeof(PetscScalar) == sizeof(PetscReal) ? 2 : 1;
 
-SHELLAC_HD LinePair line_pair(const Lines &lines, PetscScalar *array, size_t pair) {
+template <class R, class Scalar>
+SHELLAC_HD LinePair<R, typename RealOf<Scalar>::type> line_pair(const Lines &lines, Scalar *array, size_t pair) {
+  using Stored = typename RealOf<Scalar>::type;
   const size_t first = pair * lines_in_pair;
-  PetscReal   *re = reinterpret_cast<PetscReal *>(array + lines.begin(first)), *im = re + 1;
+  Stored      *re = reinterpret_cast<Stored *>(array + lines.begin(first)), *im = re + 1;
   if (lines_in_pair == 2)
-    im = first + 1 < lines.count() ? reinterpret_cast<PetscReal *>(array + lines.begin(first + 1)) : nullptr;
+    im = first + 1 < lines.count() ? reinterpret_cast<Stored *>(array + lines.begin(first + 1)) : nullptr;
   return {re, im, (size_t)lines.inner * (3 - lines_in_pair)};
 }
 

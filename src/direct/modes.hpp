@@ -2,7 +2,8 @@
 // What is done in modes: the division by the operator's eigenvalues. For elimination see elimination.hpp.
 
 #include "device/runs.hpp"
-#include "direct/fourier.hpp"
+#include "direct/axis_modes.hpp"
+#include "direct/lines.hpp"
 
 namespace shellac {
 
@@ -29,36 +30,36 @@ struct Symbol {
 };
 
 // Values at modes of eigenvalue zero become zero: that is the projection along the null space onto the range.
-struct DivideBySymbol {
-  Symbol       symbol;
-  PetscReal    scale;
-  size_t       stride[2]; // of the axes y and z
-  PetscScalar *values;
+template <class T> struct DivideBySymbol {
+  Symbol    symbol;
+  PetscReal scale;
+  size_t    stride[2]; // of the axes y and z
+  T        *values;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
-    PetscScalar *at = values + (size_t)p[0] + (size_t)p[1] * stride[0] + (size_t)p[2] * stride[1];
+    T                 *at = values + (size_t)p[0] + (size_t)p[1] * stride[0] + (size_t)p[2] * stride[1];
     const SymbolOfLine line = symbol.along(0, p);
     for (int i = 0; i < n; i++) {
       const PetscScalar of = line.base + line.slope * symbol.values[0][p[0] + i];
-      at[i] = PetscAbsScalar(of) <= symbol.zero ? (PetscScalar)0 : scale * at[i] / of;
+      at[i] = (T)(PetscAbsScalar(of) <= symbol.zero ? (PetscScalar)0 : scale * (PetscScalar)at[i] / of);
     }
   }
 };
 
 // The modes of a grid that is periodic along all axes, which cuFFT has.
-struct DivideCoefficients {
-  Symbol    symbol;
-  PetscReal scale;
-  Box       box;
-  Complex  *z;
+template <class R> struct DivideCoefficients {
+  Symbol        symbol;
+  PetscReal     scale;
+  Box           box;
+  ComplexOf<R> *z;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt    p[3] = {i, j, k};
     const SymbolOfLine line = symbol.along(0, p);
     const PetscScalar  of = line.base + line.slope * symbol.values[0][i];
     const PetscScalar by = PetscAbsScalar(of) <= symbol.zero ? (PetscScalar)0 : (PetscScalar)scale / of;
-    Complex          &at = z[box.index(p)];
-    at = at.times({PetscRealPart(by), PetscImaginaryPart(by)});
+    ComplexOf<R>      &at = z[box.index(p)];
+    at = at.times({(R)PetscRealPart(by), (R)PetscImaginaryPart(by)});
   }
 };
 

@@ -1,9 +1,8 @@
 #include "direct/moves.hpp"
 
-namespace shellac {
+#include "device/scalars.hpp"
 
-// Between arrays over boxes.
-using Copy = point::Paste<PetscScalar, PetscScalar>;
+namespace shellac {
 
 Parts parts_of_grid(const Grid &grid, const Box &inside) {
   Parts parts = boxes_of(grid);
@@ -76,7 +75,7 @@ PetscErrorCode Move::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Move::OnGPU(bool back, const PetscScalar *from, PetscScalar *to) {
+template <class T> PetscErrorCode Move::OnGPU(bool back, const T *from, T *to) {
   std::unique_ptr<Filling> &way = gpu_[back];
 
   PetscFunctionBegin;
@@ -88,15 +87,19 @@ PetscErrorCode Move::OnGPU(bool back, const PetscScalar *from, PetscScalar *to) 
     boxes.from = rooms_[source];
     boxes.to = rooms_[target];
     way = std::make_unique<Filling>();
-    PetscCall(way->Create(comm_, boxes, way_));
+    PetscCall(way->Create(comm_, boxes, way_, sizeof(T)));
   }
   PetscCall(way->CheckLate());
   PetscCall(way->Run(from, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Move::Run(PetscMemType memory, bool back, const PetscScalar *from, PetscScalar *to,
-                         Scratch<PetscScalar> work[2]) {
+template <class T> PetscErrorCode Move::Run(PetscMemType memory, bool back, const T *from, T *to, Scratch<T> work[2]) {
+  using Copy = point::Paste<T, T>; // between arrays over boxes
+  const MPI_Datatype type = std::is_same<T, PetscScalar>::value ? MPIU_SCALAR
+                            : std::is_same<T, float>::value     ? MPI_FLOAT
+                                                                : MPI_C_FLOAT_COMPLEX;
+
   const int                source = back ? 1 : 0, target = 1 - source;
   PetscMPIInt              rank, ranks, count;
   std::vector<MPI_Request> requests;
@@ -109,7 +112,7 @@ PetscErrorCode Move::Run(PetscMemType memory, bool back, const PetscScalar *from
   const size_t room = (size_t)rooms_[target].points();
   const bool   there = begin_[source].back() <= room && (size_t)parts_[target][(size_t)rank].points() == room;
   for (int w = there; w < 2 && ranks > 1; w++) PetscCall(work[w].Grow(begin_[w ? target : source].back(), memory));
-  PetscScalar *sent = there ? to : work[0].at(memory), *received = work[1].at(memory);
+  T           *sent = there ? to : work[0].at(memory), *received = work[1].at(memory);
   const auto   others = [&](const auto &f) { // the next rank first, so that not all send to one
     for (PetscMPIInt n = 1; n < ranks; n++) PetscCall(f((rank + n) % ranks));
     return (PetscErrorCode)PETSC_SUCCESS;
@@ -120,18 +123,18 @@ PetscErrorCode Move::Run(PetscMemType memory, bool back, const PetscScalar *from
     if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMPIIntCast(box.points(), &count));
     requests.push_back(MPI_REQUEST_NULL);
-    PetscCallMPI(MPI_Irecv(received + begin_[target][(size_t)r], count, MPIU_SCALAR, r, tag_, comm_, &requests.back()));
+    PetscCallMPI(MPI_Irecv(received + begin_[target][(size_t)r], count, type, r, tag_, comm_, &requests.back()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(others([&](PetscMPIInt r) {
     const Box &box = shared_[source][(size_t)r];
     PetscFunctionBegin;
     if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscScalar *packed = sent + begin_[source][(size_t)r];
+    T *packed = sent + begin_[source][(size_t)r];
     PetscCall(for_each_of_box(memory, box, Copy{rooms_[source], box, {0, 0, 0}, from, packed}));
     PetscCall(PetscMPIIntCast(box.points(), &count));
     requests.push_back(MPI_REQUEST_NULL);
-    PetscCallMPI(MPI_Isend(packed, count, MPIU_SCALAR, r, tag_, comm_, &requests.back()));
+    PetscCallMPI(MPI_Isend(packed, count, type, r, tag_, comm_, &requests.back()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
@@ -147,5 +150,10 @@ PetscErrorCode Move::Run(PetscMemType memory, bool back, const PetscScalar *from
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template PetscErrorCode Move::Run(PetscMemType, bool, const PetscScalar *, PetscScalar *, Scratch<PetscScalar>[2]);
+#if !defined(PETSC_USE_REAL_SINGLE)
+template PetscErrorCode Move::Run(PetscMemType, bool, const Single *, Single *, Scratch<Single>[2]);
+#endif
 
 } // namespace shellac

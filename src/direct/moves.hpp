@@ -24,12 +24,11 @@ public:
   PetscErrorCode Create(MPI_Comm comm, const Parts parts[2], const Box rooms[2], HaloWay way);
   PetscErrorCode Destroy();
   // From parts[0] to parts[1], or back; work: of this and other moves, which are not under way.
-  PetscErrorCode Run(PetscMemType memory, bool back, const PetscScalar *from, PetscScalar *to,
-                     Scratch<PetscScalar> work[2]);
+  template <class T> PetscErrorCode Run(PetscMemType memory, bool back, const T *from, T *to, Scratch<T> work[2]);
   ~Move() { (void)!Destroy(); }
 
 private:
-  PetscErrorCode OnGPU(bool back, const PetscScalar *from, PetscScalar *to);
+  template <class T> PetscErrorCode OnGPU(bool back, const T *from, T *to); // of one type, always
 
   MPI_Comm            comm_ = MPI_COMM_NULL;
   PetscMPIInt         tag_ = 0;

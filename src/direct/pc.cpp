@@ -9,6 +9,7 @@
 #include "direct/mean.hpp"
 #include "direct/stencilfft.hpp"
 #include "direct/types.hpp"
+#include "multigrid/stencilmg.hpp"
 
 namespace shellac {
 
@@ -27,6 +28,7 @@ namespace {
 
 PetscErrorCode reset(StencilFFT *fft) {
   PetscFunctionBegin;
+  fft->largest_entry = 0;
   fft->solve.reset();
   PetscCall(VecDestroy(&fft->fixed));
   PetscCall(VecDestroy(&fft->masses));
@@ -55,15 +57,6 @@ PetscErrorCode get_ready(PC pc, StencilFFT **fft) {
   PetscFunctionBegin;
   PetscCall(get_context(pc, fft));
   if (!(*fft)->solve || (*fft)->stale) PetscCall(set_up_stencilfft(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode pre_solve(PC pc, KSP, Vec, Vec) {
-  StencilFFT *fft;
-
-  PetscFunctionBegin;
-  PetscCall(get_context(pc, &fft));
-  if (fft->solve && !fft->stale) PetscCall(set_up_if_changed(pc, fft->made_of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,10 +167,11 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const SeparableSolve &of = *fft->solve;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "inverse of %s; %d moves between ranks%s, %.3g MB on the first rank\n",
-                                   fft->approximates ? "the sum over the axes with mean coefficients" : "the matrix",
-                                   of.moves(), of.moves_ends() ? ", and 2 of the ends of lines" : "",
-                                   (double)of.bytes() / 1e6));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "inverse of %s in %s precision; %d moves between ranks%s, %.3g MB on the first rank\n",
+      fft->approximates ? "the sum over the axes with mean coefficients" : "the matrix",
+      PCStencilFFTPrecisions[fft->single], of.moves(), of.moves_ends() ? ", and 2 of the ends of lines" : "",
+      (double)of.bytes() / 1e6));
   if (!of.is_sum())
     PetscCall(PetscViewerASCIIPrintf(viewer, "its rows are alike, and the same on both sides of each axis\n"));
   if (fft->fixed) PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows are solved first\n"));
@@ -187,7 +181,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   for (int a = 0; a < 3; a++)
     if (a == 0 || of.axis(a).n > 1)
       PetscCall(PetscViewerASCIIPrintf(viewer, "%s: %s\n", names[a], of.axis(a).text().c_str()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "Fourier transforms: %s\n", FourierTransform::libraries()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "Fourier transforms: %s\n", of.libraries()));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -254,7 +248,7 @@ PetscErrorCode try_stencilfft(PC pc, bool if_fast, std::string *why) {
   std::unique_ptr<SeparableSolve> solve;
   const auto                      create = [&]() {
     PetscFunctionBegin;
-    solve = std::make_unique<SeparableSolve>();
+    solve = SeparableSolve::Make(fft->single);
     if (why->empty())
       PetscCall(solve->Create(context->grid, products.axes, products.terms, device, if_fast, context->halo_way, why));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -320,6 +314,27 @@ PetscErrorCode set_up_stencilfft(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode prepare_stencilfft(PC pc, KSP ksp, Vec b, Vec x) {
+  StencilFFT *fft;
+  KSPType     type;
+  PetscBool   once;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &fft));
+  if (fft->solve && !fft->stale) PetscCall(set_up_if_changed(pc, fft->made_of));
+  if (!fft->single) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(check_single(pc, "-pc_stencilfft_precision", ksp, b, x, &fft->largest_entry));
+  PetscCall(KSPGetType(ksp, &type));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &once, KSPPREONLY, KSPNONE, ""));
+  PetscCheck(
+      !once || fft->approximate, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "-pc_stencilfft_precision single: one application is right to about 1e-7 only, and -ksp_type %s would call it "
+      "the solution; use -ksp_type stencil, richardson or cg, or -pc_stencilfft_precision double; with "
+      "-pc_stencilfft_approximate it is taken for a preconditioner",
+      type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode use_stencilfft(PC pc) {
   StencilFFT *fft;
 
@@ -335,7 +350,7 @@ PetscErrorCode use_stencilfft(PC pc) {
   PetscCall(PCShellSetSetUp(pc, set_up_stencilfft));
   PetscCall(PCShellSetApply(pc, apply));
   PetscCall(PCShellSetApplyTranspose(pc, apply_transpose));
-  PetscCall(PCShellSetPreSolve(pc, pre_solve));
+  PetscCall(PCShellSetPreSolve(pc, prepare_stencilfft));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCPreSolveChangeRHS_C", NULL)); // it leaves b as it is
   PetscCall(PCShellSetView(pc, view));
   PetscCall(PCShellSetDestroy(pc, destroy));

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "device/batch.hpp"
-#include "direct/types.hpp"
+#include "direct/fourier.hpp"
 
 namespace shellac {
 
@@ -15,12 +14,6 @@ constexpr PetscInt   most_dense = 8192;     // points of an axis whose eigenvect
 // where multigrid takes longer on a GPU: points of such an axis, and of two dimensions where transforms are not split
 constexpr PetscInt   most_dense_if_fast = 512;
 constexpr PetscInt64 most_in_plane = (PetscInt64)4096 * 4096;
-
-struct CopyValues {
-  const PetscScalar *from; // null: zeros
-  PetscScalar       *to;
-  SHELLAC_HD void    operator()(PetscInt i, PetscInt, PetscInt) const { to[i] = from ? from[i] : (PetscScalar)0; }
-};
 
 struct SetMasses {
   Box              owned, inside;
@@ -67,7 +60,7 @@ void SeparableSolve::Choose(const Parts &parts, bool device, bool *is_definite, 
     PetscReal  sign = 1;
     for (PetscReal edge : axis.axis.edge)
       if (edge != 0) sign = edge > 0 ? 1 : -1;
-    axis.has_fourier = axis.has_fourier && FourierTransform::exists(memory);
+    axis.has_fourier = axis.has_fourier && transforms_exist(memory);
     if (axis.has_fourier) axis.way = Way::fourier;
     high[a] = sign * 4 * axis.axis.strength();
     low[a] = axis.has_fourier ? high[a] * axis.fourier.sine2(0) : sign * axis.axis.lowest();
@@ -247,10 +240,7 @@ PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], cons
     AxisModes &axis = axes_[a];
     PetscCall(axis.Decompose());
     values.insert(values.end(), axis.values.begin(), axis.values.end());
-    matrices_[a].change().assign(axis.forward.begin(), axis.forward.end());
-    matrices_[a].change().insert(matrices_[a].change().end(), axis.back.begin(), axis.back.end());
-    axis.forward = std::vector<PetscReal>(), axis.back = std::vector<PetscReal>();
-    if (axis.way == Way::fourier) PetscCall(fourier_[a].Create(axis.fourier));
+    PetscCall(KeepModes(a));
   }
   PetscCall(MakeParts(grid, parts, device, way));
   zeros = FindZeros();
@@ -275,72 +265,10 @@ void SeparableSolve::CountFlops() {
   }
 }
 
-Lines SeparableSolve::LinesOf(const Box &part, int a) const {
-  Lines lines = {part.size(a), 1, 1};
-  for (int c = 0; c < 3; c++) (c < a ? lines.inner : lines.outer) *= c == a ? 1 : part.size(c);
-  return lines;
-}
-
-// Of an axis that has transforms. *to: `from`, or another array; it becomes one more where there is none in place.
-PetscErrorCode SeparableSolve::Transform(PetscMemType memory, int a, bool back, const Box &part,
-                                         const PetscScalar *from, PetscScalar **to) {
-  const AxisModes   &axis = axes_[a];
-  const Lines        lines = LinesOf(part, a);
-  const PetscScalar *matrices;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(direct_transform_event, 0, 0, 0, 0));
-  if (axis.way == Way::fourier)
-    PetscCall(fourier_[a].Apply(memory, back, lines, from, *to, &continued_));
-  else {
-    const PetscInt n = axis.n;
-    const size_t   line = (size_t)lines.inner * (size_t)n;
-    PetscScalar   *y;
-    PetscCall(Other(memory, from, (size_t)part.points(), &y));
-    PetscCall(matrices_[a].Get(memory, &matrices));
-    PetscScalar *const x = const_cast<PetscScalar *>(from);
-    const Batch        matrix = {const_cast<PetscScalar *>(matrices) + (back ? (size_t)n * n : 0), (size_t)n, 0};
-    if (lines.inner == 1)
-      PetscCall(
-          MultiplyBatch(memory, 'N', 'N', n, lines.outer, n, 1, matrix, {x, (size_t)n, 0}, 0, {y, (size_t)n, 0}, 1));
-    else // the matrix is real
-      PetscCall(MultiplyBatch(memory, 'N', 'C', lines.inner, n, n, 1, {x, (size_t)lines.inner, line}, matrix, 0,
-                              {y, (size_t)lines.inner, line}, lines.outer));
-    *to = y;
-  }
-  PetscCall(PetscLogEventEnd(direct_transform_event, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// An array for a part, other than the one that is read.
-PetscErrorCode SeparableSolve::Other(PetscMemType memory, const PetscScalar *x, size_t points, PetscScalar **other) {
-  PetscFunctionBegin;
-  Scratch<PetscScalar> &array = arrays_[x && x == arrays_[0].at(memory) ? 1 : 0];
-  PetscCall(array.Grow(points, memory));
-  *other = array.at(memory);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 Symbol SeparableSolve::SymbolOf(const PetscReal *x, const PetscReal *y, const PetscReal *z) const {
   Symbol symbol = {{x, y, z}, {}, zero_, is_sum_};
   std::copy(terms_, terms_ + 8, symbol.terms);
   return symbol;
-}
-
-PetscErrorCode SeparableSolve::GetSymbol(PetscMemType memory, const Box &part, Symbol *symbol, PetscReal *scale) {
-  const PetscReal *values;
-
-  PetscFunctionBegin;
-  PetscCall(values_.Get(memory, &values));
-  *scale = 1;
-  const PetscReal *of[3];
-  for (int a = 0; a < 3; a++) {
-    of[a] = values + (part.lo[a] - inside_.lo[a]);
-    values += axes_[a].n;
-    *scale *= axes_[a].scale();
-  }
-  *symbol = SymbolOf(of[0], of[1], of[2]);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 bool SeparableSolve::is_periodic_grid() const {
@@ -356,54 +284,8 @@ bool SeparableSolve::is_periodic_grid() const {
 // The parts of their modes, of which each is as many scalars side by side.
 Parts SeparableSolve::GridModes(Parts parts) const {
   for (Box &part : parts)
-    part.hi[0] = part.lo[0] + (part.points() ? lines_in_pair * PeriodicGrid::modes(axes_[0].n) : 0);
+    part.hi[0] = part.lo[0] + (part.points() ? lines_in_pair * PeriodicGrid<PetscReal>::modes(axes_[0].n) : 0);
   return parts;
-}
-
-PetscErrorCode SeparableSolve::OnPeriodicGrid(PetscMemType memory, const PetscScalar *b, PetscScalar *x) {
-  const Box     &part = parts_[0];
-  const PetscInt n[3] = {part.size(0), part.size(1), part.size(2)};
-  const int      last = order_[2];
-  const bool     eliminates = axes_[last].way == Way::tridiagonal;
-  Symbol         symbol;
-  PetscReal      scale;
-
-  PetscFunctionBegin;
-  PetscCall(GetSymbol(memory, part, &symbol, &scale));
-  PetscCall(PetscLogEventBegin(direct_transform_event, 0, 0, 0, 0));
-  if (part.points()) PetscCall(periodic_.Forward(n, eliminates ? last : 3, b, &continued_));
-  PetscCall(PetscLogEventEnd(direct_transform_event, 0, 0, 0, 0));
-  PetscCall(PetscLogEventBegin(direct_modes_event, 0, 0, 0, 0));
-  if (eliminates) {
-    PetscCall(grid_values_.Get(memory, &symbol.values[0]));
-    PetscCall(of_grid_.Apply(memory, symbol, scale, reinterpret_cast<PetscScalar *>(continued_.at(memory)), packed_));
-  } else if (part.points()) {
-    const Box modes = periodic_.modes();
-    PetscCall(for_each_of_box(memory, modes, DivideCoefficients{symbol, scale, modes, continued_.at(memory)}));
-  }
-  PetscCall(PetscLogEventEnd(direct_modes_event, 0, 0, 0, 0));
-  PetscCall(PetscLogEventBegin(direct_transform_event, 0, 0, 0, 0));
-  if (part.points()) PetscCall(periodic_.Back(&continued_, x));
-  PetscCall(PetscLogEventEnd(direct_transform_event, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SeparableSolve::InModes(PetscMemType memory, const Box &part, PetscScalar *x) {
-  const int        last = order_[2];
-  Symbol           symbol;
-  PetscReal        scale;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(direct_modes_event, 0, 0, 0, 0));
-  PetscCall(GetSymbol(memory, part, &symbol, &scale));
-  const size_t stride[2] = {(size_t)part.size(0), (size_t)part.size(0) * (size_t)part.size(1)};
-  const Box    points = {{0, 0, 0}, {part.size(0), part.size(1), part.size(2)}};
-  if (axes_[last].way == Way::tridiagonal)
-    PetscCall(tridiagonal_.Apply(memory, symbol, scale, x, packed_));
-  else
-    PetscCall(for_each_run(memory, points, DivideBySymbol{symbol, scale, {stride[0], stride[1]}, x}));
-  PetscCall(PetscLogEventEnd(direct_modes_event, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SeparableSolve::GetMasses(PetscMemType memory, PetscScalar *masses) const {
@@ -418,62 +300,6 @@ PetscErrorCode SeparableSolve::GetMasses(PetscMemType memory, PetscScalar *masse
   for (int a = 0; a < 3; of += axes_[a++].n) set.of[a] = of;
   PetscCall(for_each_of_box(memory, owned_, set));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SeparableSolve::Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x) {
-  const size_t owned = (size_t)owned_.points();
-  PetscScalar *now = NULL; // values at present
-  int          at = 0;     // the parts that they are on
-
-  PetscFunctionBegin;
-  if (!inside_.points()) PetscFunctionReturn(for_each(memory, line_of(owned), CopyValues{NULL, x}));
-  const auto move = [&](bool back) {
-    const int    to = at + (back ? -1 : 1);
-    PetscScalar *y = x;
-    PetscFunctionBegin;
-    PetscCall(PetscLogEventBegin(direct_move_event, 0, 0, 0, 0));
-    if (to > 0) PetscCall(Other(memory, now, (size_t)parts_[(size_t)to].points(), &y));
-    PetscCall(moves_[(size_t)PetscMin(at, to)]->Run(memory, back, now ? now : b, y, packed_));
-    now = y;
-    at = to;
-    PetscCall(PetscLogEventEnd(direct_move_event, 0, 0, 0, 0));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  if (PetscMemTypeDevice(memory) && is_periodic_grid()) PetscFunctionReturn(OnPeriodicGrid(memory, b, x));
-  const auto transform = [&](int place, bool back) {
-    const int                a = order_[place];
-    const PetscScalar *const from = now ? now : b;
-    PetscFunctionBegin;
-    if (axes_[a].way != Way::fourier && axes_[a].way != Way::dense) PetscFunctionReturn(PETSC_SUCCESS);
-    if (!parts_[(size_t)at].points()) PetscFunctionReturn(PETSC_SUCCESS);
-    if (!now) now = x;
-    PetscCall(Transform(memory, a, back, parts_[(size_t)at], from, &now));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  for (int place = 0; place < 3; place++) {
-    while (at < part_of_[place]) PetscCall(move(false));
-    PetscCall(transform(place, false));
-  }
-  if (!now) { // no transform: the only axis is solved in modes
-    PetscCall(for_each(memory, line_of(owned), CopyValues{b, x}));
-    now = x;
-  }
-  PetscCall(InModes(memory, parts_[(size_t)at], now));
-  for (int place = 2; place >= 0; place--) {
-    while (at > part_of_[place]) PetscCall(move(true));
-    PetscCall(transform(place, true));
-  }
-  if (has_fixed_) PetscCall(for_each(memory, line_of(owned), CopyValues{NULL, x}));
-  while (at > 0) PetscCall(move(true));
-  if (now != x) PetscCall(for_each(memory, line_of(owned), CopyValues{now, x}));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-size_t SeparableSolve::bytes() const {
-  size_t scalars = 0, tables = values_.bytes() + grid_values_.bytes() + tridiagonal_.bytes() + of_grid_.bytes();
-  for (int n = 0; n < 2; n++) scalars += arrays_[n].size() + packed_[n].size();
-  for (int a = 0; a < 3; a++) tables += matrices_[a].bytes() + fourier_[a].bytes();
-  return scalars * sizeof(PetscScalar) + continued_.size() * sizeof(Complex) + tables;
 }
 
 } // namespace shellac

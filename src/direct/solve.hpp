@@ -6,31 +6,53 @@
 
 #include <memory>
 
+#include "device/mirror.hpp"
 #include "direct/elimination.hpp"
-#include "direct/fourier.hpp"
 
 namespace shellac {
 
 class SeparableSolve {
 public:
+  static std::unique_ptr<SeparableSolve> Make(bool single); // its arrays are in single precision
+  virtual ~SeparableSolve() = default;
   // Collective. terms: see ProductsOfAxes; of a sum over the axes the shift, and ones. device: the vectors are on GPUs,
   // between which values go that way. *why: what the operator is or has that prevents it, or, if it is wanted only then,
   // makes it slower than multigrid.
   PetscErrorCode Create(const Grid &grid, const Axis axes[3], const PetscScalar terms[8], bool device, bool if_fast,
                         HaloWay way, std::string *why);
   // x = the inverse times b; zero at points that are fixed.
-  PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x);
+  virtual PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x) = 0;
   // The weights of rows, whose products with the operator are symmetric; ones at points that are fixed.
   PetscErrorCode GetMasses(PetscMemType memory, PetscScalar *masses) const;
 
-  const AxisModes &axis(int a) const { return axes_[a]; }
-  bool             is_sum() const { return is_sum_; }     // over the axes
-  bool             singular() const { return singular_; } // an eigenvalue is zero
-  size_t           bytes() const;                         // on this rank, besides the vectors
-  PetscLogDouble   flops() const { return flops_; }       // of an application, on this rank
-  int              moves() const { return 2 * (int)moves_.size(); } // of all values
-  bool             moves_ends() const { return tridiagonal_.between_ranks(); }
-  bool             has_fixed() const { return has_fixed_; }
+  const AxisModes    &axis(int a) const { return axes_[a]; }
+  bool                is_sum() const { return is_sum_; }               // over the axes
+  bool                singular() const { return singular_; }           // an eigenvalue is zero
+  virtual size_t      bytes() const = 0;                               // on this rank, besides the vectors
+  virtual const char *libraries() const = 0;                           // of Fourier transforms
+  PetscLogDouble      flops() const { return flops_; }                 // of an application, on this rank
+  int                 moves() const { return 2 * (int)moves_.size(); } // of all values
+  bool                moves_ends() const { return tridiagonal_.between_ranks(); }
+  bool                has_fixed() const { return has_fixed_; }
+
+protected:
+  virtual bool           transforms_exist(PetscMemType memory) const = 0;            // Fourier's
+  virtual PetscErrorCode KeepModes(int a) = 0;                                       // takes the axis' eigenvectors
+  Symbol SymbolOf(const PetscReal *x, const PetscReal *y, const PetscReal *z) const; // with values of modes
+  bool   is_periodic_grid() const; // but for the axis of elimination, and no values move
+
+  AxisModes                          axes_[3];
+  bool                               is_sum_ = true; // over the axes
+  bool                               has_fixed_ = false;
+  Box                                inside_ = {}, owned_ = {};
+  int                                order_[3] = {0, 1, 2}; // of the axes; the last one is solved in modes
+  int                                part_of_[3] = {}; // the parts on which an axis is whole, among parts_, by order
+  std::vector<Box>                   parts_;           // this rank's: those of the grid, and others
+  std::vector<std::unique_ptr<Move>> moves_;           // between one and the next
+  Mirror<PetscReal>                  values_;          // of all axes, one after the other
+  Mirror<PetscReal>                  grid_values_;     // of the first axis, for each scalar of a mode
+  TridiagonalSolve                   tridiagonal_;     // of the last axis
+  TridiagonalSolve                   of_grid_;         // the same for modes of PeriodicGrid
 
 private:
   // The real parts of the symbol over boxes of the axes' eigenvalues, which are at its corners.
@@ -38,40 +60,15 @@ private:
   void           Choose(const Parts &parts, bool device, bool *definite, std::string *why);
   void           Compare(bool device, std::string *why) const;
   PetscErrorCode MakeParts(const Grid &grid, Parts parts, bool device, HaloWay way);
-  bool           FindZeros();
-  Lines          LinesOf(const Box &part, int a) const;
-  PetscErrorCode Transform(PetscMemType memory, int a, bool back, const Box &part, const PetscScalar *from,
-                           PetscScalar **to);
-  PetscErrorCode Other(PetscMemType memory, const PetscScalar *x, size_t points, PetscScalar **other);
-  Symbol         SymbolOf(const PetscReal *x, const PetscReal *y, const PetscReal *z) const; // with values of modes
-  PetscErrorCode GetSymbol(PetscMemType memory, const Box &part, Symbol *symbol, PetscReal *scale);
-  bool           is_periodic_grid() const; // but for the axis of elimination, and no values move
   Parts          GridModes(Parts parts) const;
-  PetscErrorCode OnPeriodicGrid(PetscMemType memory, const PetscScalar *b, PetscScalar *x);
-  PetscErrorCode InModes(PetscMemType memory, const Box &part, PetscScalar *x);
+  bool           FindZeros();
   void           CountFlops();
 
-  MPI_Comm                           comm_ = MPI_COMM_NULL;
-  AxisModes                          axes_[3];
-  PetscScalar                        terms_[8] = {};
-  bool                               is_sum_ = true; // over the axes
-  PetscReal                          zero_ = 0; // an eigenvalue of this size is zero
-  bool                               singular_ = false, has_fixed_ = false;
-  Box                                inside_ = {}, owned_ = {};
-  int                                order_[3] = {0, 1, 2}; // of the axes; the last one is solved in modes
-  int                                part_of_[3] = {}; // the parts on which an axis is whole, among parts_, by order
-  std::vector<Box>                   parts_;           // this rank's: those of the grid, and others
-  std::vector<std::unique_ptr<Move>> moves_;           // between one and the next
-  FourierTransform                   fourier_[3];
-  PeriodicGrid                       periodic_;
-  Mirror<PetscReal>                  values_;      // of all axes, one after the other
-  Mirror<PetscReal>                  grid_values_; // of the first axis, for each scalar of a mode
-  TridiagonalSolve                   tridiagonal_; // of the last axis
-  TridiagonalSolve                   of_grid_;     // the same for modes of PeriodicGrid
-  Mirror<PetscScalar>                matrices_[3]; // V^-1 and V
-  Scratch<PetscScalar>               arrays_[2], packed_[2];
-  Scratch<Complex>                   continued_;
-  PetscLogDouble                     flops_ = 0;
+  MPI_Comm       comm_ = MPI_COMM_NULL;
+  PetscScalar    terms_[8] = {};
+  PetscReal      zero_ = 0; // an eigenvalue of this size is zero
+  bool           singular_ = false;
+  PetscLogDouble flops_ = 0;
 };
 
 } // namespace shellac

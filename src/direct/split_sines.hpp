@@ -8,14 +8,16 @@
 
 namespace shellac {
 
-struct SplitSines {
+// Arithmetic in R, values of types From and To.
+template <class R, class From, class To> struct SplitSines {
+  using Complex = ComplexOf<R>;
   PetscInt           half;   // N/2, even: the length of two transforms; that of a third one is half of it
   bool               beside; // coefficients of all pairs of lines are beside each other
   PetscInt           pairs;
   const Complex     *turns; // [4 half]: e^{-i pi m / (4 half)}
   Lines              lines;
-  const PetscScalar *from;
-  PetscScalar       *to; // may be the same
+  const From        *from;
+  To                *to; // may be the same
   Complex           *z;
 
   // Numbers of Complex; where coefficient m of transform 0, 1 (of length half) or 2 is.
@@ -32,11 +34,11 @@ struct SplitSines {
   // What values j, half - j, half + j, 2 half - j and those of half/2 - j in place of j give; 0 <= j <= half/4.
   static PetscInt groups(PetscInt half) { return half / 4 + 1; }
   SHELLAC_HD void before(PetscInt j, PetscInt pair) const {
-    const LinePair   line = line_pair(lines, const_cast<PetscScalar *>(from), (size_t)pair);
-    const PetscReal *im = line.im ? line.im : line.re; // without a branch all loads are under way at once
-    const auto       value = [&](PetscInt spacings) {
+    const auto  line = line_pair<R>(lines, const_cast<From *>(from), (size_t)pair);
+    const auto *im = line.im ? line.im : line.re; // without a branch all loads are under way at once
+    const auto  value = [&](PetscInt spacings) {
       const size_t at = (size_t)(spacings - 1) * line.stride;
-      return Complex{line.re[at], im[at]};
+      return Complex{(R)line.re[at], (R)im[at]};
     };
     const PetscInt quarter = half / 2, of[2] = {j, quarter - j};
     Complex        x[2][4], sum[2];
@@ -70,7 +72,7 @@ struct SplitSines {
   }
   // The k-th mode, or value.
   SHELLAC_HD void after(PetscInt k, PetscInt pair) const {
-    const LinePair line = line_pair(lines, to, (size_t)pair);
+    const auto     line = line_pair<R>(lines, to, (size_t)pair);
     const PetscInt mode = k + 1;
     if (mode % 4 == 0) {
       const Complex f = z[place(1, mode / 4, pair)];

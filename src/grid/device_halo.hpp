@@ -41,10 +41,10 @@ public:
     int      link;     // -1: own
     size_t   offset;   // in the link's values
   };
-  // For arrays of PETSc's numbers over these boxes.
+  // For arrays over these boxes.
   virtual PetscErrorCode PlanFilling(const std::vector<Filled> &parts, const Box &from, const Box &to) = 0;
   // An exchange that ends with them: a kernel sends, one receives, where all links go from GPU to GPU.
-  virtual PetscErrorCode Fill(const PetscScalar *from, PetscScalar *to, bool with_own) = 0;
+  virtual PetscErrorCode Fill(const void *from, void *to, bool with_own) = 0;
   virtual PetscErrorCode CheckLate() const = 0; // an error where a halo did not come in time
 
   virtual const char *transport() const = 0;

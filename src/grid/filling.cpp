@@ -55,7 +55,7 @@ PetscErrorCode CopyBox(const Box &box, const PetscScalar *from, const Box &from_
   return for_each_of_box(PETSC_MEMTYPE_DEVICE, box, Paste{from_box, to_box, {0, 0, 0}, from, to});
 }
 
-PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay way) {
+PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay way, size_t value_bytes) {
   const PetscMPIInt ranks = (PetscMPIInt)boxes.own.size();
   PetscMPIInt       rank;
   PetscInt64        most = 0;
@@ -97,13 +97,12 @@ PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(check(INT_MAX));
-  PetscCall(
-      DeviceHalo::Create(links_, patch_over(boxes.from), comm_, tag_, sizeof(PetscScalar), PETSC_TRUE, way, &device_));
+  PetscCall(DeviceHalo::Create(links_, patch_over(boxes.from), comm_, tag_, value_bytes, PETSC_TRUE, way, &device_));
   int staged = 0;
   for (size_t l = 0; l < links_.size(); l++) staged = staged || !device_->writes_to_neighbour(l);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &staged, 1, MPI_INT, MPI_MAX, comm_));
   direct_ = !staged;
-  if (!direct_) PetscCall(check(INT_MAX / (PetscInt64)sizeof(PetscScalar)));
+  if (!direct_) PetscCall(check(INT_MAX / (PetscInt64)value_bytes));
   PetscCall(device_->PlanFilling(filled, boxes.from, boxes.to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -117,7 +116,7 @@ PetscErrorCode Filling::Destroy(bool sound) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Filling::Run(const PetscScalar *from, PetscScalar *to, bool with_own) {
+PetscErrorCode Filling::Run(const void *from, void *to, bool with_own) {
   return device_->Fill(from, to, with_own);
 }
 

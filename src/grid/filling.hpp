@@ -36,10 +36,11 @@ PetscErrorCode CopyBox(const Box &box, const PetscScalar *from, const Box &from_
 class Filling {
 public:
   // Collective; on ranks with GPUs.
-  PetscErrorCode Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay way);
+  PetscErrorCode Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay way,
+                        size_t value_bytes = sizeof(PetscScalar));
   PetscErrorCode Destroy(bool sound); // see DeviceHalo
   // Arrays on the GPU, which may be the same; in PETSc's stream. with_own: the rank's own points, too
-  PetscErrorCode Run(const PetscScalar *from, PetscScalar *to, bool with_own = true);
+  PetscErrorCode Run(const void *from, void *to, bool with_own = true);
   PetscErrorCode CheckLate() const;                 // an error where values did not come in time
   bool           direct() const { return direct_; } // no value goes through a host; a CUDA graph can hold it
 

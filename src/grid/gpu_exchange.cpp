@@ -101,8 +101,9 @@ __global__ void pack(const PackPart *parts, int count, const __grid_constant__ P
 }
 
 // Puts what comes over links into an array over the box to_box. ended: the exchange, if it has ended already; otherwise 0.
+template <class T>
 __global__ void fill(const FillPart *parts, size_t values, const Flag *flags, int flag_count, Counters *counters,
-                     unsigned long long ended, Patience patience, const __grid_constant__ Box to_box, PetscScalar *to) {
+                     unsigned long long ended, Patience patience, const __grid_constant__ Box to_box, T *to) {
   const unsigned long long exchange = ended ? ended : counters->received + 1;
   unsigned                 came = 0, is_late = 0; // a bit for each flag
   int                      f = 0;
@@ -115,12 +116,19 @@ __global__ void fill(const FillPart *parts, size_t values, const Flag *flags, in
     const unsigned bit = part.flag < 0 ? 0 : 1u << part.flag;
     if (bit && !(came & bit) && !arrives(flags[part.flag], exchange, counters, patience)) is_late |= bit;
     came |= bit;
-    to[to_box.index(p)] = is_late & bit ? PetscScalar(NAN) : part.inbox[exchange % 2][n - first];
+    T &value = to[to_box.index(p)];
+    value = ((const T *)part.inbox[exchange % 2])[n - first];
+    if (is_late & bit) memset(&value, 0xff, sizeof(T)); // not a number
   }
   if (ended) return;
   // those that send nothing here, too: they may still read what came the last time
   if (blockIdx.x == 0 && (int)threadIdx.x < flag_count) (void)arrives(flags[threadIdx.x], exchange, counters, patience);
   if (is_last_block(&counters->filled) && threadIdx.x == 0) counters->received = exchange;
+}
+
+// Calls run with a number of so many bytes.
+template <class Run> auto with_type(size_t bytes, const Run &run) {
+  return bytes == sizeof(float) ? run(float()) : bytes == sizeof(double) ? run(double()) : run(double2());
 }
 
 } // namespace
@@ -178,7 +186,7 @@ PetscErrorCode GpuHalo::MakeParts() {
     if (part.link < 0) continue;
     FillPart fill = {part.there, {nullptr, nullptr}, any_staged_ ? -1 : flag_of[(size_t)part.link]};
     for (int turn = 0; turn < 2; turn++)
-      fill.inbox[turn] = (const PetscScalar *)channels_[(size_t)part.link].inbox[turn] + part.offset;
+      fill.inbox[turn] = channels_[(size_t)part.link].inbox[turn] + part.offset * value_bytes_;
     fills.push_back(fill);
     fill_values_ += (size_t)part.there.points();
   }
@@ -212,16 +220,10 @@ PetscErrorCode GpuHalo::Pack(const void *u, bool waits, cudaStream_t stream) {
   PetscFunctionBegin;
   for (const Channel &c : channels_)
     if (c.neighbour_flag) signals.flag[signals.count++] = c.neighbour_flag;
-  const auto run = [&](auto value) {
+  with_type(value_bytes_, [&](auto value) {
     pack<<<blocks, threads, 0, stream>>>(packs_, pack_count_, patch_, signals, (const decltype(value) *)u, counters_,
                                          flags_, waits ? flag_count_ : 0, patience());
-  };
-  if (value_bytes_ == sizeof(float))
-    run(float());
-  else if (value_bytes_ == sizeof(double))
-    run(double());
-  else
-    run(double2());
+  });
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -235,7 +237,7 @@ PetscErrorCode GpuHalo::PlanFilling(const std::vector<Filled> &parts, const Box 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GpuHalo::Fill(const PetscScalar *from, PetscScalar *to, bool with_own) {
+PetscErrorCode GpuHalo::Fill(const void *from, void *to, bool with_own) {
   const size_t threads = 256,
                blocks = PetscMin((fill_values_ + threads - 1) / threads, (size_t)(8 * multiprocessors()));
   Field<char>  unused;
@@ -254,13 +256,19 @@ PetscErrorCode GpuHalo::Fill(const PetscScalar *from, PetscScalar *to, bool with
   for (const Filled &part : filled_) { // while the others' values are on their way
     const bool there = part.shift[0] == 0 && part.shift[1] == 0 && part.shift[2] == 0; // not around an axis
     if (part.link >= 0 || (there && (from == to || !with_own))) continue;
-    const point::Paste<PetscScalar, PetscScalar> paste = {
-        from_, to_, {part.shift[0], part.shift[1], part.shift[2]}, from, to};
-    PetscCall(for_each_of_box(PETSC_MEMTYPE_DEVICE, part.there, paste));
+    PetscCall(with_type(value_bytes_, [&](auto value) {
+      using T = decltype(value);
+      const PetscInt *by = part.shift;
+      return for_each_of_box(PETSC_MEMTYPE_DEVICE, part.there,
+                             point::Paste<T, T>{from_, to_, {by[0], by[1], by[2]}, (const T *)from, (T *)to});
+    }));
   }
   if (!channels_.empty()) {
-    fill<<<(unsigned)PetscMax(blocks, (size_t)1), (unsigned)threads, 0, stream>>>(
-        fills_, fill_values_, flags_, flag_count_, counters_, any_staged_ ? exchange_ : 0, patience(), to_, to);
+    with_type(value_bytes_, [&](auto value) {
+      fill<<<(unsigned)PetscMax(blocks, (size_t)1), (unsigned)threads, 0, stream>>>(
+          fills_, fill_values_, flags_, flag_count_, counters_, any_staged_ ? exchange_ : 0, patience(), to_,
+          (decltype(value) *)to);
+    });
     PetscCallCUDA(cudaGetLastError());
   }
   open_ = false;

@@ -26,9 +26,9 @@ struct PackPart { // of what goes over links
 };
 
 struct FillPart { // of what comes over links, and fills an array
-  Box                there;
-  const PetscScalar *inbox[2]; // by turns
-  int                flag;     // to wait for; -1: none
+  Box         there;
+  const char *inbox[2]; // by turns
+  int         flag;     // to wait for; -1: none
 };
 
 struct Flag {                         // that a neighbour raises, and the halo that comes with it
@@ -63,7 +63,7 @@ public:
   PetscErrorCode BeginOnHost(const void *u) override;
   PetscErrorCode EndOnHost(Field<char> *field) override;
   PetscErrorCode PlanFilling(const std::vector<Filled> &parts, const Box &from, const Box &to) override;
-  PetscErrorCode Fill(const PetscScalar *from, PetscScalar *to, bool with_own) override;
+  PetscErrorCode Fill(const void *from, void *to, bool with_own) override;
   PetscErrorCode CheckLate() const override;
   const char    *transport() const override;
 

@@ -3,10 +3,10 @@
 
 #include <cstring>
 
+#include "device/scalars.hpp"
 #include "grid/patch.hpp"
 #include "multigrid/axis.hpp"
 #include "multigrid/couplings.hpp"
-#include "multigrid/scalars.hpp"
 #include "multigrid/smoothing_weights.hpp"
 #include "multigrid/values.hpp"
 

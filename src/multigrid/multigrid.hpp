@@ -6,10 +6,10 @@
 #include <functional>
 #include <memory>
 
+#include "device/scalars.hpp"
 #include "grid/halo.hpp"
 #include "multigrid/axis.hpp"
 #include "multigrid/cycle.hpp"
-#include "multigrid/scalars.hpp"
 #include "multigrid/types.hpp"
 
 namespace shellac {

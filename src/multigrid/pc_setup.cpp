@@ -411,7 +411,7 @@ PetscErrorCode prepare_stencilmg(PC pc, KSP ksp, Vec b, Vec x) {
   PetscCall(get_context(pc, &mg));
   PetscCall(KSPGetNormType(ksp, &norm));
   mg->tests = norm != KSP_NORM_NONE;
-  if (mg->single) PetscCall(check_single(pc, mg, ksp, b, x));
+  if (mg->single) PetscCall(check_single(pc, "-pc_stencilmg_precision", ksp, b, x, &mg->largest_entry));
   if (mg->is_current()) PetscCall(set_up_if_changed(pc, mg->made_of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
-// What cycles in single precision cannot serve: methods that would report residuals of another x, and numbers beyond its
-// range.
+// What preconditioners in single precision cannot serve: methods that would report residuals of another x, and numbers beyond
+// its range.
 
 #include <shellac/krylov.h>
 
@@ -15,10 +15,10 @@ static constexpr const char *flexible[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPCG,  
                                            KSPPIPEGCR,    KSPFGMRES,    KSPPIPEFGMRES, KSPFBCGS,   KSPFBCGSR,
                                            KSPQMRCGS,     KSPPREONLY,   KSPNONE,       KSPSTENCIL};
 
-// Cycles in single precision are linear to its rounding only. Other methods take them for linear: they would report
+// Such a preconditioner is linear to its rounding only. Other methods take them for linear: they would report
 // residuals that their solutions do not have. In the preconditioned norm, from the left, these are right down to some units
 // of single precision, relative to the residual at the start.
-static PetscErrorCode check_method(KSP ksp, Mat A, Vec b, Vec x) {
+static PetscErrorCode check_method(const char *option, KSP ksp, Mat A, Vec b, Vec x) {
   constexpr PetscReal least = 1e-6; // a relative tolerance
   const char         *prefix;
   KSPType             type;
@@ -51,48 +51,49 @@ static PetscErrorCode check_method(KSP ksp, Mat A, Vec b, Vec x) {
     if (of_r > of_b && of_b > 0) start = of_r / of_b;
     serves = rtol >= least * start ? PETSC_TRUE : PETSC_FALSE;
   }
-  PetscCheck(serves, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
-             "-pc_stencilmg_precision single: rounding makes such a preconditioner not linear, so -ksp_type %s with "
-             "-ksp_pc_side %s, -ksp_rtol %g and an initial residual of %g |b| would report a residual that its solution "
-             "does not have; use -ksp_type fgmres, cg, fbcgs or richardson, -ksp_pc_side left with -ksp_rtol %g or more, "
-             "or -pc_stencilmg_precision double",
-             type, PCSides[side], (double)rtol, (double)start, (double)(least * start));
+  PetscCheck(
+      serves, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+      "%s single: rounding makes such a preconditioner not linear, so -ksp_type %s with "
+      "-ksp_pc_side %s, -ksp_rtol %g and an initial residual of %g |b| would report a residual that its solution "
+      "does not have; use -ksp_type fgmres, cg, fbcgs or richardson, -ksp_pc_side left with -ksp_rtol %g or more, "
+      "or %s double",
+      option, type, PCSides[side], (double)rtol, (double)start, (double)(least * start), option);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A cycle of b below the range would be zero, and a KSP that tests it would say that zero is the solution.
-static PetscErrorCode check_range(StencilMG *mg, KSP ksp, Mat P, Vec b) {
+// Of b below the range it would give zero, and a KSP that tests it would say that zero is the solution.
+static PetscErrorCode check_range(const char *option, KSP ksp, Mat P, Vec b, PetscReal *largest_entry) {
   constexpr PetscReal least = 1e-36, most = 1e36;
   PetscReal           largest, rtol;
 
   PetscFunctionBegin;
   PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
   PetscCall(VecNorm(b, NORM_INFINITY, &largest));
-  if (mg->largest_entry == 0) {
+  if (*largest_entry == 0) {
     Vec diagonal;
     PetscCall(VecDuplicate(b, &diagonal));
     PetscCall(MatGetDiagonal(P, diagonal));
-    PetscCall(VecNorm(diagonal, NORM_INFINITY, &mg->largest_entry));
+    PetscCall(VecNorm(diagonal, NORM_INFINITY, largest_entry));
     PetscCall(VecDestroy(&diagonal));
   }
-  const PetscReal entry = mg->largest_entry, of_x = largest / entry;
+  const PetscReal entry = *largest_entry, of_x = largest / entry;
   const PetscReal smallest = PetscMin(entry, PetscMax(rtol, PETSC_MACHINE_EPSILON) * PetscMin(largest, of_x));
   const bool      beyond = smallest < least || PetscMax(entry, PetscMax(largest, of_x)) > most; // false: not a number
   PetscCheck(!beyond || largest == 0 || entry == 0 || PetscIsInfOrNanReal(of_x), PetscObjectComm((PetscObject)ksp),
              PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_stencilmg_precision single: with a right-hand side of up to %g, a matrix with a diagonal of up to %g and "
-             "-ksp_rtol %g, numbers are beyond its range, %g to %g; scale them, or use -pc_stencilmg_precision double",
-             (double)largest, (double)entry, (double)rtol, (double)least, (double)most);
+             "%s single: with a right-hand side of up to %g, a matrix with a diagonal of up to %g and "
+             "-ksp_rtol %g, numbers are beyond its range, %g to %g; scale them, or use %s double",
+             option, (double)largest, (double)entry, (double)rtol, (double)least, (double)most, option);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode check_single(PC pc, StencilMG *mg, KSP ksp, Vec b, Vec x) {
+PetscErrorCode check_single(PC pc, const char *option, KSP ksp, Vec b, Vec x, PetscReal *largest_entry) {
   Mat A, P;
 
   PetscFunctionBegin;
   PetscCall(get_matrices(pc, &A, &P));
-  PetscCall(check_method(ksp, A, b, x));
-  PetscCall(check_range(mg, ksp, P, b));
+  PetscCall(check_method(option, ksp, A, b, x));
+  PetscCall(check_range(option, ksp, P, b, largest_entry));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -57,8 +57,9 @@ PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x, InRow ro
 PetscErrorCode set_up_stencilmg(PC pc);
 PetscErrorCode use_stencilmg(PC pc);    // a shell gets its operations
 PetscErrorCode forget_stencilmg(PC pc); // frees what set-up has made
-PetscErrorCode check_single(PC pc, StencilMG *mg, KSP ksp, Vec b,
-                            Vec x);                              // an error where single precision cannot solve
+// An error where single precision, which this option asks for, cannot solve. *largest_entry: of the diagonal, in size; zero:
+// nobody has asked
+PetscErrorCode check_single(PC pc, const char *option, KSP ksp, Vec b, Vec x, PetscReal *largest_entry);
 PetscErrorCode prepare_stencilmg(PC pc, KSP ksp, Vec b, Vec x);  // before a solve
 PetscErrorCode suit_stencilmg(PC pc, SuitedMethod *method);      // what goes with the last set-up
 PetscReal      range_of_weights(const Axis axes[3]);             // the largest weight m of a row over the smallest

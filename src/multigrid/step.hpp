@@ -1,7 +1,7 @@
 #pragma once
 // The residual of a row and a smoothing step, which all passes call: at points, over rows on the host, and on GPUs.
 
-#include "multigrid/scalars.hpp"
+#include "device/scalars.hpp"
 
 namespace shellac {
 

@@ -5,9 +5,9 @@
 
 #include <petscblaslapack.h>
 
+#include "device/scalars.hpp"
 #include "device/scratch.hpp"
 #include "multigrid/couplings.hpp"
-#include "multigrid/scalars.hpp"
 
 namespace shellac {
 

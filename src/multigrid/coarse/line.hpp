@@ -8,8 +8,8 @@
 
 #include "device/launch.hpp"
 #include "device/mirror.hpp"
+#include "device/scalars.hpp"
 #include "device/scratch.hpp"
-#include "multigrid/scalars.hpp"
 
 namespace shellac {
 

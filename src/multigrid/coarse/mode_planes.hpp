@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "device/chain.hpp"
-#include "multigrid/scalars.hpp"
+#include "device/scalars.hpp"
 
 namespace shellac {
 

@@ -5,7 +5,7 @@
 namespace shellac {
 
 PetscErrorCode CreateSingleMultigrid(const MultigridInput &of, std::unique_ptr<Multigrid> *multigrid, bool *failed) {
-  return make_hierarchy<SingleOf<PetscScalar>::type>(of, multigrid, failed);
+  return make_hierarchy<Single>(of, multigrid, failed);
 }
 
 } // namespace shellac

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "device/memory.hpp"
+#include "device/scalars.hpp"
 #include "grid/grid.hpp"
 #include "multigrid/axis.hpp"
-#include "multigrid/scalars.hpp"
 
 namespace shellac {
 

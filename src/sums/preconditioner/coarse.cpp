@@ -201,9 +201,9 @@ PetscErrorCode Schwarz::ApplyCoarse(Vec r, Vec z) {
   PetscCall(for_each_of_box(memory, own, residual));
   PetscCall(add_over_ranks(comm_, memory, n, residuals));
   PetscCall(coarse_inverse_.Get(memory, &inverse));
-  PetscCall(MultiplyBatch(memory, 'N', 'N', (PetscInt)n, 1, (PetscInt)n, 1,
-                          {const_cast<PetscScalar *>(inverse), n, n * n}, {residuals, n, n}, 0,
-                          {coarse_solution_.at(memory), n, n}, 1));
+  PetscCall(MultiplyBatch<PetscScalar>(memory, 'N', 'N', (PetscInt)n, 1, (PetscInt)n, 1,
+                                       {const_cast<PetscScalar *>(inverse), n, n * n}, {residuals, n, n}, 0,
+                                       {coarse_solution_.at(memory), n, n}, 1));
   add.own = residual.own;
   add.scalars = scalars_;
   add.solution = coarse_solution_.at(memory);

@@ -12,6 +12,7 @@ template <template <class> class Complex, class R> struct RealOf<Complex<R>> { u
 // The scalar of single precision.
 template <class T> struct SingleOf { using type = float; };
 template <template <class> class Complex, class R> struct SingleOf<Complex<R>> { using type = Complex<float>; };
+using Single = typename SingleOf<PetscScalar>::type;
 
 template <class T> SHELLAC_HD double squared(T value) {
   if constexpr (std::is_floating_point<T>::value)
