@@ -67,11 +67,11 @@ M*/
    Level: beginner
 
    Notes:
-   Each set-up looks at the operator anew. Transforms are taken wherever they serve on the host and in three dimensions, and
-   on GPUs in two dimensions up to 4096^2 points on each, or more if axes are periodic or have n points between zeros with
-   n + 1 a multiple of 4. Axes that need products with their eigenvectors have 512 points at most on a GPU, and on the
-   host as many as take less time than multigrid. An indefinite operator takes transforms at any size. `PCView()` shows
-   the choice, and why it is not the other.
+   Each set-up looks at the operator anew. Transforms are taken wherever they serve on the host and in three dimensions,
+   and on GPUs in two dimensions up to 4096^2 points on each, or more if axes are periodic, have ends half a spacing beyond
+   the last points that are alike, or have n points between zeros with n + 1 a multiple of 4. Axes that need products with
+   their eigenvectors have 512 points at most on a GPU, and on the host as many as take less time than multigrid. An
+   indefinite operator takes transforms at any size. `PCView()` shows the choice, and why it is not the other.
 
    `KSPSTENCIL` takes the Krylov method that goes with the choice.
 

@@ -23,11 +23,14 @@ struct FourierAxis {
   bool     is_split() const { // between zeros, with a number of spacings that 4 divides: see SplitSines
     return first() && n > 3 && length == 2 * (n + 1) && length % 8 == 0;
   }
-  void     set_length() { length = periodic ? n : 2 * (n - 1) + twice[0] + twice[1]; }
+  // of type II: of values in another order, see FourierSteps
+  bool     is_short() const { return !periodic && odd[0] == odd[1] && twice[0] == 1 && twice[1] == 1; }
+  void     set_length() { length = periodic || is_short() ? n : 2 * (n - 1) + twice[0] + twice[1]; }
+  PetscInt period() const { return is_short() ? 2 * n : length; } // or half of it, as length
   // sin² of half the mode's frequency
   PetscReal sine2(PetscInt mode) const {
     const PetscReal sine =
-        PetscSinReal(PETSC_PI * (PetscReal)(2 * (mode + first()) + half()) / (PetscReal)(2 * length));
+        PetscSinReal(PETSC_PI * (PetscReal)(2 * (mode + first()) + half()) / (PetscReal)(2 * period()));
     return sine * sine;
   }
   std::string name() const; // "DST-I"

@@ -145,6 +145,7 @@ template <class R> PetscErrorCode FourierTransform<R>::Create(const FourierAxis 
   steps_.length = axis.length;
   steps_.periodic = axis.periodic;
   steps_.half = axis.half();
+  steps_.is_short = axis.is_short();
   steps_.first = axis.first();
   for (int side = 0; side < 2; side++) steps_.odd[side] = !axis.periodic && axis.odd[side];
   steps_.last = 2 * (axis.n - 1) + axis.twice[1];
@@ -152,8 +153,10 @@ template <class R> PetscErrorCode FourierTransform<R>::Create(const FourierAxis 
   tables.clear();
   for (PetscInt m = 0; m < axis.length; m++) tables.push_back(turned<R>(-PetscReal(m) / (2 * (PetscReal)axis.length)));
   for (PetscInt k = 0; k < axis.n && !axis.periodic; k++) { // e^{iωp}, and i times that where the lower end is odd
-    const PetscReal frequency = PetscReal(2 * (k + axis.first()) + axis.half()) / (2 * (PetscReal)axis.length);
-    tables.push_back(turned<R>(-frequency * axis.twice[0] / 2 + (axis.odd[0] ? 0.25 : 0)));
+    const bool      odd = axis.odd[0] && !axis.is_short();
+    const PetscReal twice = PetscReal(2 * (k + (odd ? axis.first() : 0)) + axis.half());
+    const PetscReal frequency = twice / (2 * (PetscReal)axis.period());
+    tables.push_back(turned<R>(-frequency * axis.twice[0] / 2 + (odd ? 0.25 : 0)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

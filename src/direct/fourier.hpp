@@ -21,7 +21,7 @@ template <class R> struct Coefficients {
 template <class R> struct FourierSteps {
   using Complex = ComplexOf<R>;
   PetscInt       n, length;
-  bool           periodic, half, odd[2];
+  bool           periodic, half, odd[2], is_short;
   PetscInt       last;  // the place about which values continue beyond the upper end, in half spacings
   PetscInt       first; // see FourierAxis
   const Complex *turns; // [length]: e^{-i pi m / length}; of half frequencies alone
@@ -30,6 +30,10 @@ template <class R> struct FourierSteps {
   // Forward: the m-th value of the continuation.
   template <class Pair> SHELLAC_HD Complex continued(const Pair &x, PetscInt m) const {
     Complex z = {0, 0};
+    if (is_short) { // J. Makhoul (1980): the even places, then the odd ones from the end
+      const PetscInt j = 2 * m < n ? 2 * m : 2 * (n - m) - 1;
+      return x.get(j).scaled(sign(j));
+    }
     if (m < n)
       z = x.get(m);
     else if (const PetscInt j = last - m; j >= 0 && j < n)
@@ -38,6 +42,10 @@ template <class R> struct FourierSteps {
   }
   // The k-th mode, from coefficients f [length].
   template <class Array> SHELLAC_HD Complex mode(const Array &f, PetscInt k) const {
+    if (is_short) {
+      const PetscInt m = mirrored(k);
+      return m ? f[m].times(phase[m]).plus(f[n - m].times_conjugate(phase[m])).scaled((R)0.5) : f[0];
+    }
     if (!periodic) return f[k + first].times(phase[k]);
     const Complex a = f[k], b = f[k ? n - k : 0]; // Hartley's transform
     return {(a.re + b.re - a.im + b.im) / 2, (a.im + b.im + a.re - b.re) / 2};
@@ -48,15 +56,23 @@ template <class R> struct FourierSteps {
       const Complex a = modes.get(m), b = modes.get(m ? n - m : 0);
       return {(a.re + b.re + a.im - b.im) / 2, (a.im + b.im - a.re + b.re) / 2};
     }
-    const PetscInt mirrored = (half ? length - 1 : length) - m - first;
+    if (is_short) {
+      const Complex a = modes.get(mirrored(m)), b = m ? modes.get(mirrored(n - m)) : Complex{0, 0};
+      return Complex{a.re + b.im, a.im - b.re}.times_conjugate(phase[m]); // a - i b
+    }
+    const PetscInt other = (half ? length - 1 : length) - m - first;
     if (m - first >= 0 && m - first < n) return modes.get(m - first).times_conjugate(phase[m - first]);
-    if (mirrored >= 0 && mirrored < n) return modes.get(mirrored).times(phase[mirrored]);
+    if (other >= 0 && other < n) return modes.get(other).times(phase[other]);
     return {0, 0};
   }
   // The j-th value, from the continuation z.
   template <class Array> SHELLAC_HD Complex value(const Array &z, PetscInt j) const {
+    if (is_short) return z[j % 2 ? n - (j + 1) / 2 : j / 2].scaled(sign(j));
     return half ? z[j].times_conjugate(turns[j]) : z[j];
   }
+  // Of short ones: sines are cosines of values whose signs alternate, with the modes in the opposite order.
+  SHELLAC_HD R        sign(PetscInt j) const { return odd[0] && j % 2 ? (R)-1 : (R)1; }
+  SHELLAC_HD PetscInt mirrored(PetscInt k) const { return odd[0] ? n - 1 - k : k; }
 };
 
 // The transforms along one axis, with arithmetic in R; without normalisation.

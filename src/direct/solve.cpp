@@ -113,7 +113,7 @@ void SeparableSolve::Compare(bool device, std::string *why) const {
   }
   const bool slow = !device && time > cycles[stretched] * points;
   for (const AxisModes &axis : axes_) {
-    const bool whole = axis.way == Way::fourier && !axis.fourier.periodic && !axis.fourier.is_split();
+    const bool whole = axis.way == Way::fourier && axis.fourier.length > axis.n + 1 && !axis.fourier.is_split();
     if (axis.way == Way::dense && (slow || (device && axis.n > most_dense_if_fast)))
       *why = "has an axis of " + std::to_string(axis.n) + " points that would need its eigenvectors";
     if (device && plane && whole && inside_.points() > most_in_plane * ranks)
