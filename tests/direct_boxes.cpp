@@ -238,6 +238,55 @@ TEST_CASE("stencilfft inverts laplace and helmholtz of shape box, or says why no
   CHECK(served >= 10);
 }
 
+TEST_CASE("stencilfft inverts rows of any entries on wholly periodic grids", "[direct_boxes]") {
+  int combination = 0;
+  for (int dim = 1; dim <= 3; dim++)
+    for (const Point &N : {Point{8, 7, 5}, Point{6, 3, 9}, Point{13, 12, 1}})
+      for (bool star : {false, true})
+        for (int kind = 0; kind < 3; kind++) { // regular, of smaller diagonal entry, singular
+          Lattice l = lattice({N[0], dim > 1 ? N[1] : 1, dim > 2 ? N[2] : 1});
+          l.dim = dim;
+          l.shape = star ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX;
+          for (int a = 0; a < dim; a++) l.ends[a] = DM_BOUNDARY_PERIODIC;
+          combination++;
+          PetscScalar entry[27], sum = 0;
+          for (int e = 0; e < 27; e++) {
+            const int  steps = (e % 3 != 1) + (e / 3 % 3 != 1) + (e / 9 != 1);
+            const bool is = (dim > 1 || e / 3 == 4) && (dim > 2 || e / 9 == 1) && (!star || steps < 2);
+            entry[e] = is && steps ? random_value((size_t)(e + 27 * combination), 1) : 0;
+            sum += entry[e];
+          }
+          entry[13] = kind == 0 ? PetscScalar(8) : kind == 1 ? PetscScalar(0.3) : -sum;
+          const Fill fill = [=](const PetscInt[3], const PetscInt arm[3], PetscScalar *block) {
+            *block = 0;
+            for (int e = 0; e < 27; e++) { // several entries may be of one point
+              const PetscInt step[3] = {e % 3 - 1, e / 3 % 3 - 1, e / 9 - 1};
+              bool           is = true;
+              for (int a = 0; a < 3; a++) is = is && step[a] == arm[a];
+              if (is) *block += entry[e];
+            }
+          };
+          Grid da;
+          if (!try_make_grid(l, &da)) continue;
+          INFO(dim << "-D, " << (star ? "star, " : "box, ") << kind << ", " << N[0] << ", on " << rank_count()
+                   << " ranks");
+          Matrix         aij = assembled(da, fill), A = captured(da, fill);
+          Vector         u = random_vector(da, 1), b = make_vector(da), x = make_vector(da);
+          Preconditioner pc = make_pc(A, "", PCSTENCILFFT);
+          OK(MatMult(aij, u, b));
+          OK(PCApply(pc, b, x));
+          CHECK(backward_error(aij, b, x) <= 100 * PETSC_MACHINE_EPSILON);
+          OK(MatMultTranspose(aij, u, b));
+          OK(PCApplyTranspose(pc, b, x));
+          OK(MatMultTranspose(aij, x, u));
+          CHECK(difference(u, b) <= 1e-10);
+          OK(PCStencilFFTSetPrecision(pc, PC_STENCILFFT_SINGLE));
+          OK(MatMult(aij, u, b));
+          OK(PCApply(pc, b, x));
+          CHECK(backward_error(aij, b, x) <= 100 * std::numeric_limits<float>::epsilon());
+        }
+}
+
 TEST_CASE("stencilfft refuses boxes that it cannot invert, and says why", "[direct_boxes][errors]") {
   BoxCase c;
   c.N[0] = 20, c.N[1] = 21;

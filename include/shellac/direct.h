@@ -26,7 +26,7 @@
 
    A box of 9 or 27 points is inverted where all rows are equal, their entries are the same on both sides of each axis, and
    its ends have transforms: the compact Laplacian of fourth order, bilinear and trilinear elements. Elements' rows at ends
-   without flux may be half of the others.
+   without flux may be half of the others. Where all axes are periodic, equal rows of neighbours may have any entries.
 
    An axis with constant coefficients has a Fourier, sine or cosine transform, by FFTW on the host and by cuFFT on GPUs. Of
    the others one is solved by elimination in each mode of the rest, if the operator is definite; the rest by products with

@@ -19,13 +19,15 @@ template <class From, class To> struct CopyValues {
 // Arrays between b and x are of T. Sums over eigenvalues, and pivots of elimination, are of PetscScalar: they cancel.
 template <class T> class SolveIn final : public SeparableSolve {
 public:
-  PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x) override;
+  PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool transposed) override;
   size_t         bytes() const override;
-  const char    *libraries() const override { return FourierTransform<R>::libraries(); }
+  const char    *libraries() const override { return FourierTransform<T>::libraries(); }
 
 private:
   using R = typename RealOf<T>::type;
-  bool           transforms_exist(PetscMemType memory) const override { return FourierTransform<R>::exists(memory); }
+  // not only skew operators
+  static constexpr bool has_all = std::is_same<T, PetscScalar>::value || std::is_same<T, Single>::value;
+  bool           transforms_exist(PetscMemType memory) const override { return FourierTransform<T>::exists(memory); }
   PetscErrorCode KeepModes(int a) override;
   Lines          LinesOf(const Box &part, int a) const;
   PetscErrorCode Multiply(PetscMemType memory, int a, bool back, const Box &part, const T *from, T **to);
@@ -33,14 +35,16 @@ private:
   PetscErrorCode GetSymbol(PetscMemType memory, const Box &part, Symbol *symbol, PetscReal *scale);
   PetscErrorCode OnPeriodicGrid(PetscMemType memory, const T *b, T *x);
   PetscErrorCode InModes(PetscMemType memory, const Box &part, T *x);
+  PetscErrorCode DivideSkew(PetscMemType memory, const Box &part, void *x);
   bool           transforms(int place) const; // along the axis there
 
-  FourierTransform<R>   fourier_[3];
-  PeriodicGrid<R>       periodic_;
+  FourierTransform<T>   fourier_[3];
+  PeriodicGrid<T>       periodic_;
   Mirror<T>             matrices_[3]; // V^-1 and V
   Scratch<T>            rounded_;     // b or x, where T is another type than theirs
   Scratch<T>            arrays_[2], packed_[2], eliminated_;
   Scratch<ComplexOf<R>> continued_;
+  bool                  transposed_ = false; // of a skew operator
 };
 
 template <class T> PetscErrorCode SolveIn<T>::KeepModes(int a) {
@@ -76,17 +80,19 @@ PetscErrorCode SolveIn<T>::Multiply(PetscMemType memory, int a, bool back, const
   T             *y;
 
   PetscFunctionBegin;
-  PetscCall(Other(memory, from, (size_t)part.points(), &y));
-  PetscCall(matrices_[a].Get(memory, &matrices));
-  T *const         x = const_cast<T *>(from);
-  const BatchOf<T> matrix = {const_cast<T *>(matrices) + (back ? (size_t)n * n : 0), (size_t)n, 0};
-  if (lines.inner == 1)
-    PetscCall(
-        MultiplyBatch<T>(memory, 'N', 'N', n, lines.outer, n, 1, matrix, {x, (size_t)n, 0}, 0, {y, (size_t)n, 0}, 1));
-  else // the matrix is real
-    PetscCall(MultiplyBatch<T>(memory, 'N', 'C', lines.inner, n, n, 1, {x, (size_t)lines.inner, line}, matrix, 0,
-                               {y, (size_t)lines.inner, line}, lines.outer));
-  *to = y;
+  if constexpr (has_all) {
+    PetscCall(Other(memory, from, (size_t)part.points(), &y));
+    PetscCall(matrices_[a].Get(memory, &matrices));
+    T *const         x = const_cast<T *>(from);
+    const BatchOf<T> matrix = {const_cast<T *>(matrices) + (back ? (size_t)n * n : 0), (size_t)n, 0};
+    if (lines.inner == 1)
+      PetscCall(
+          MultiplyBatch<T>(memory, 'N', 'N', n, lines.outer, n, 1, matrix, {x, (size_t)n, 0}, 0, {y, (size_t)n, 0}, 1));
+    else // the matrix is real
+      PetscCall(MultiplyBatch<T>(memory, 'N', 'C', lines.inner, n, n, 1, {x, (size_t)lines.inner, line}, matrix, 0,
+                                 {y, (size_t)lines.inner, line}, lines.outer));
+    *to = y;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,17 +136,38 @@ template <class T> PetscErrorCode SolveIn<T>::OnPeriodicGrid(PetscMemType memory
   if (part.points()) PetscCall(periodic_.Forward(n, eliminates ? last : 3, b, &continued_));
   PetscCall(PetscLogEventEnd(direct_transform_event, 0, 0, 0, 0));
   PetscCall(PetscLogEventBegin(direct_modes_event, 0, 0, 0, 0));
-  if (eliminates) {
-    PetscCall(grid_values_.Get(memory, &symbol.values[0]));
-    PetscCall(of_grid_.Apply(memory, symbol, scale, reinterpret_cast<T *>(continued_.at(memory)), &eliminated_));
-  } else if (part.points()) {
-    const Box modes = periodic_.modes();
-    PetscCall(for_each_of_box(memory, modes, DivideCoefficients<R>{symbol, scale, modes, continued_.at(memory)}));
+  if (is_skew_) {
+    PetscCall(DivideSkew(memory, part, continued_.at(memory)));
+  } else if constexpr (has_all) {
+    if (eliminates) {
+      PetscCall(grid_values_.Get(memory, &symbol.values[0]));
+      PetscCall(of_grid_.Apply(memory, symbol, scale, reinterpret_cast<T *>(continued_.at(memory)), &eliminated_));
+    } else if (part.points()) {
+      const Box modes = periodic_.modes();
+      PetscCall(for_each_of_box(memory, modes, DivideCoefficients<R>{symbol, scale, modes, continued_.at(memory)}));
+    }
   }
   PetscCall(PetscLogEventEnd(direct_modes_event, 0, 0, 0, 0));
   PetscCall(PetscLogEventBegin(direct_transform_event, 0, 0, 0, 0));
   if (part.points()) PetscCall(periodic_.Back(&continued_, x));
   PetscCall(PetscLogEventEnd(direct_transform_event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// x: complex, over the part.
+template <class T> PetscErrorCode SolveIn<T>::DivideSkew(PetscMemType memory, const Box &part, void *x) {
+  DivideByPeriodicSymbol<R>   divide = {skew_, 1 / size_, zero_, {}, static_cast<ComplexOf<R> *>(x)};
+  const ComplexOf<PetscReal> *roots;
+
+  PetscFunctionBegin;
+  PetscCall(roots_.Get(memory, &roots));
+  for (int a = 0; a < 3; roots += axes_[a++].n) {
+    divide.symbol.roots[a] = roots + part.lo[a];
+    divide.scale *= axes_[a].scale();
+  }
+  divide.symbol.transposed = transposed_;
+  divide.stride[0] = (size_t)part.size(0), divide.stride[1] = divide.stride[0] * (size_t)part.size(1);
+  PetscCall(for_each_run(memory, {{0, 0, 0}, {part.size(0), part.size(1), part.size(2)}}, divide));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,15 +181,20 @@ template <class T> PetscErrorCode SolveIn<T>::InModes(PetscMemType memory, const
   PetscCall(GetSymbol(memory, part, &symbol, &scale));
   const size_t stride[2] = {(size_t)part.size(0), (size_t)part.size(0) * (size_t)part.size(1)};
   const Box    points = {{0, 0, 0}, {part.size(0), part.size(1), part.size(2)}};
-  if (axes_[last].way == Way::tridiagonal)
-    PetscCall(tridiagonal_.Apply(memory, symbol, scale, x, &eliminated_));
-  else
-    PetscCall(for_each_run(memory, points, DivideBySymbol<T>{symbol, scale, {stride[0], stride[1]}, x}));
+  if (is_skew_) {
+    PetscCall(DivideSkew(memory, part, x));
+  } else if constexpr (has_all) {
+    if (axes_[last].way == Way::tridiagonal)
+      PetscCall(tridiagonal_.Apply(memory, symbol, scale, x, &eliminated_));
+    else
+      PetscCall(for_each_run(memory, points, DivideBySymbol<T>{symbol, scale, {stride[0], stride[1]}, x}));
+  }
   PetscCall(PetscLogEventEnd(direct_modes_event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode SolveIn<T>::Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x) {
+template <class T>
+PetscErrorCode SolveIn<T>::Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool transposed) {
   constexpr bool rounds = !std::is_same<T, PetscScalar>::value;
   const size_t   owned = (size_t)owned_.points();
   T             *now = NULL, *room; // values at present, in b if there are none; an array of the size of x, or x
@@ -170,6 +202,7 @@ template <class T> PetscErrorCode SolveIn<T>::Apply(PetscMemType memory, const P
   bool           done = false;      // x has the solution
 
   PetscFunctionBegin;
+  transposed_ = transposed;
   if (!inside_.points()) PetscFunctionReturn(for_each(memory, line_of(owned), CopyValues<T, PetscScalar>{NULL, x}));
   if constexpr (rounds) {
     PetscCall(rounded_.Grow(owned, memory));
@@ -262,7 +295,12 @@ template <class T> size_t SolveIn<T>::bytes() const {
 
 } // namespace
 
-std::unique_ptr<SeparableSolve> SeparableSolve::Make(bool single) {
+std::unique_ptr<SeparableSolve> SeparableSolve::Make(bool single, bool complex) {
+#if !defined(PETSC_USE_COMPLEX)
+  if (single && complex) return std::make_unique<SolveIn<ComplexOf<float>>>();
+  if (complex) return std::make_unique<SolveIn<ComplexOf<PetscReal>>>();
+#endif
+  (void)complex;
   if (single) return std::make_unique<SolveIn<Single>>();
   return std::make_unique<SolveIn<PetscScalar>>();
 }

@@ -16,6 +16,7 @@ enum class Way { none, fourier, dense, tridiagonal }; // none: one point
 struct FourierAxis {
   PetscInt n = 0;                         // points
   bool     periodic = false, odd[2] = {}; // [side]
+  bool     complex = false;               // modes are e^{iωx}, on a periodic axis
   int      twice[2] = {0, 0};             // [side]: the distance of the end from the last point, in half spacings
   PetscInt length = 0;                    // of the transform: the period, or half of it where one side is odd
   bool     half() const { return !periodic && odd[0] != odd[1]; }  // frequencies are k + 1/2

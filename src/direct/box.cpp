@@ -54,7 +54,7 @@ struct ReadRow {
 // What rows should be.
 struct ExpectedRows {
   PetscInt    N[3];
-  PetscScalar value[8]; // by the set of axes along which the other point is a step away
+  PetscScalar entry[entries];
   EndOfBox    end[3][2];
   bool        periodic[3], fixed[3], halved;
   PetscReal   tiny; // how much an entry may be off
@@ -75,11 +75,10 @@ struct ExpectedRows {
       for (int side = 0; side < 2; side++)
         if (N[a] > 1 && g[a] == (side ? N[a] - 1 : 0) && end[a][side].twice == 0) weight /= 2;
     for (int e = 0; e < entries; e++) {
-      int         step[3] = {e % 3 - 1, e / 3 % 3 - 1, e / 9 - 1}, axes = 0, to = middle;
+      int         step[3] = {e % 3 - 1, e / 3 % 3 - 1, e / 9 - 1}, to = middle;
       PetscScalar at = weight;
       bool        beside_fixed = false;
       for (int a = 0, stride = 1; a < 3; a++, stride *= 3) {
-        if (step[a]) axes |= 1 << a;
         if (step[a] && N[a] == 1) at = 0;
         const PetscInt i = g[a] + step[a];
         const int      side = step[a] > 0;
@@ -90,7 +89,7 @@ struct ExpectedRows {
         }
         to += step[a] * stride;
       }
-      expected[to] += at * value[axes];
+      expected[to] += at * entry[e];
       to_fixed[to] = to_fixed[to] || beside_fixed;
     }
     for (int e = 0; e < entries; e++)
@@ -157,8 +156,9 @@ PetscErrorCode read_rows(PetscMemType memory, const Grid &grid, const Coefficien
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Of the row in the middle: the entries by sets of axes, and whether they are the same on both sides of each.
-bool read_middle(const RowOfBox &row, PetscReal tiny, PetscScalar value[8]) {
+// Of the row in the middle: the entries by sets of axes along which the other point is a step away, and whether they are
+// the same on both sides of each.
+bool read_middle(const RowOfBox &row, PetscReal tiny, PetscScalar value[8], PetscScalar entry[entries]) {
   int  count[8] = {};
   bool same = true;
 
@@ -167,6 +167,7 @@ bool read_middle(const RowOfBox &row, PetscReal tiny, PetscScalar value[8]) {
   for (int e = 0; e < entries; e++) value[axes_of(e)] += row.entry[e], count[axes_of(e)]++;
   for (int axes = 0; axes < 8; axes++) value[axes] /= count[axes];
   for (int e = 0; e < entries; e++) same = same && PetscAbsScalar(row.entry[e] - value[axes_of(e)]) <= tiny;
+  for (int e = 0; e < entries; e++) entry[e] = same ? value[axes_of(e)] : row.entry[e];
   return same;
 }
 
@@ -213,6 +214,8 @@ PetscErrorCode MatStencilGetProducts(Mat P, StencilMat *context, AxesMemory *roo
   RowOfBox                          rows[rows_read];
   ExpectedRows                      expected = {};
   PetscReal                         size = 0, sizes = 0;
+  PetscScalar                       value[8];
+  bool                              wholly = true; // periodic
   bool         any_halved = false, any_whole = false, few = false, one_end = false, strange = false;
   int          off = 0;
   PetscBool    constants = PETSC_FALSE;
@@ -233,13 +236,14 @@ PetscErrorCode MatStencilGetProducts(Mat P, StencilMat *context, AxesMemory *roo
   for (const PetscScalar &entry : rows[0].entry)
     size = PetscMax(size, PetscAbsScalar(entry)), sizes += PetscAbsScalar(entry);
   expected.tiny = agreement * size;
-  const bool same = read_middle(rows[0], expected.tiny, expected.value);
-  for (int axes : {3, 5, 6, 7}) *is_box = *is_box || expected.value[axes] != (PetscScalar)0;
+  const bool same = read_middle(rows[0], expected.tiny, value, expected.entry);
+  for (int axes : {3, 5, 6, 7}) *is_box = *is_box || value[axes] != (PetscScalar)0;
   for (int a = 0; a < 3; a++) {
     const PetscInt N = grid.N[a];
     bool           alone[2] = {}; // identity rows
     expected.N[a] = N;
     expected.periodic[a] = grid.boundary[a] == DM_BOUNDARY_PERIODIC && N > 1;
+    wholly = wholly && (N == 1 || expected.periodic[a]);
     if (expected.periodic[a] || N == 1) continue;
     for (int side = 0; side < 2; side++) {
       const RowOfBox &row = rows[1 + 2 * a + side];
@@ -264,7 +268,7 @@ PetscErrorCode MatStencilGetProducts(Mat P, StencilMat *context, AxesMemory *roo
     *why = "has coefficients that are not finite, or couples points that are no neighbours";
   else if (few)
     *why = "is a box on an axis of few points";
-  else if (!same)
+  else if (!same && !wholly)
     *why = "is a box with other entries on one side of an axis than on the other";
   else if (one_end)
     *why = "is a box with identity rows at one end of an axis alone";
@@ -279,6 +283,7 @@ PetscErrorCode MatStencilGetProducts(Mat P, StencilMat *context, AxesMemory *roo
   if (off) *why = "is a box whose rows differ from point to point, or at the ends of the domain";
   if (!why->empty()) PetscFunctionReturn(PETSC_SUCCESS);
   found->halved = any_halved;
+  found->skew = !same;
   for (int a = 0; a < 3; a++) found->axes[a] = axis_of(expected, a);
   // 2 cos is 2 - L: an entry towards both sides of an axis adds twice itself, and subtracts itself times L
   for (int set = 0; set < 8; set++) {
@@ -288,11 +293,14 @@ PetscErrorCode MatStencilGetProducts(Mat P, StencilMat *context, AxesMemory *roo
       PetscReal factor = 1;
       for (int a = 0; a < 3; a++)
         if (axes >> a & 1) factor *= set >> a & 1 ? -1 : 2;
-      sum += factor * expected.value[axes];
+      sum += factor * value[axes];
     }
     found->terms[set] =
         PetscAbsScalar(sum) <= (constants && !set ? rounding : cancellation) * sizes ? (PetscScalar)0 : sum;
   }
+  PetscScalar rest = found->terms[0];
+  for (int e = 0; e < entries && !same; e++) rest -= found->entry[e] = expected.entry[e];
+  if (!same) found->entry[middle] += rest; // constants are a null vector exactly, or not at all
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -49,7 +49,8 @@ template <class R> ComplexOf<R> turned(PetscReal fraction) { // e^{2 pi i fracti
 #if SHELLAC_CUDA
 // One value of a step for all lines. Complex lines lie side by side where those of the array do, so that threads beside
 // each other read and write so; otherwise one after the other.
-template <class R, class From, class To> struct Step {
+template <class T, class From, class To> struct Step {
+  using R = typename RealOf<T>::type;
   FourierSteps<R> steps;
   Lines           lines;
   bool            back;
@@ -63,12 +64,12 @@ template <class R, class From, class To> struct Step {
   SHELLAC_HD size_t across() const { return beside ? 1 : (size_t)steps.length; }
 
   SHELLAC_HD void before(PetscInt m, PetscInt pair) const {
-    const auto x = line_pair<R>(lines, const_cast<From *>(from), (size_t)pair);
+    const auto x = line_pair<T>(lines, const_cast<From *>(from), (size_t)pair);
     z[(size_t)pair * across() + (size_t)m * along()] = back ? steps.coefficient(x, m) : steps.continued(x, m);
   }
   SHELLAC_HD void after(PetscInt j, PetscInt pair) const {
     const Coefficients<R> of = {z + (size_t)pair * across(), along()};
-    line_pair<R>(lines, to, (size_t)pair).set(j, back ? steps.value(of, j) : steps.mode(of, j));
+    line_pair<T>(lines, to, (size_t)pair).set(j, back ? steps.value(of, j) : steps.mode(of, j));
   }
 };
 template <bool is_after, class Step> struct RunStep {
@@ -93,17 +94,14 @@ template <class R> struct CuFFT;
 #define SHELLAC_CUFFT_OF(R, REAL, real, COMPLEX, complex)                                                              \
   template <> struct CuFFT<R> {                                                                                        \
     static constexpr cufftType type = CUFFT_##COMPLEX##2##COMPLEX;                                                     \
-    static constexpr cufftType forward = lines_in_pair == 1 ? type : CUFFT_##REAL##2##COMPLEX;                         \
-    static constexpr cufftType back = lines_in_pair == 1 ? type : CUFFT_##COMPLEX##2##REAL;                            \
+    static constexpr cufftType of_reals[2] = {CUFFT_##REAL##2##COMPLEX, CUFFT_##COMPLEX##2##REAL};                     \
     static cufftResult         transform(int plan, const void *from, void *to, int way) {                              \
               return cufftExec##COMPLEX##2##COMPLEX((cufftHandle)plan, (complex *)from, (complex *)to, way);           \
     }                                                                                                                  \
-    static cufftResult from_values(int plan, const void *from, void *to) {                                             \
-      if (lines_in_pair == 1) return transform(plan, from, to, CUFFT_FORWARD);                                         \
+    static cufftResult from_reals(int plan, const void *from, void *to) {                                              \
       return cufftExec##REAL##2##COMPLEX((cufftHandle)plan, (real *)from, (complex *)to);                              \
     }                                                                                                                  \
-    static cufftResult to_values(int plan, void *from, void *to) {                                                     \
-      if (lines_in_pair == 1) return transform(plan, from, to, CUFFT_INVERSE);                                         \
+    static cufftResult to_reals(int plan, void *from, void *to) {                                                      \
       return cufftExec##COMPLEX##2##REAL((cufftHandle)plan, (complex *)from, (real *)to);                              \
     }                                                                                                                  \
   };
@@ -127,17 +125,17 @@ template <class R> cufftResult execute(int plan, ComplexOf<R> *z, bool back, cud
 
 } // namespace
 
-template <class R> bool FourierTransform<R>::exists(PetscMemType memory) {
+template <class T> bool FourierTransform<T>::exists(PetscMemType memory) {
   return PetscMemTypeHost(memory) ? FFTW<R>::exists : SHELLAC_CUDA;
 }
 
-template <class R> const char *FourierTransform<R>::libraries() {
+template <class T> const char *FourierTransform<T>::libraries() {
   return FFTW<R>::exists ? (SHELLAC_CUDA ? "FFTW, cuFFT" : "FFTW")
          : SHELLAC_CUDA  ? "cuFFT"
                          : "none, this build has no FFTW of this precision";
 }
 
-template <class R> PetscErrorCode FourierTransform<R>::Create(const FourierAxis &axis) {
+template <class T> PetscErrorCode FourierTransform<T>::Create(const FourierAxis &axis) {
   PetscFunctionBegin;
   PetscCall(Destroy());
   is_split_ = axis.is_split();
@@ -145,6 +143,7 @@ template <class R> PetscErrorCode FourierTransform<R>::Create(const FourierAxis 
   steps_.length = axis.length;
   steps_.periodic = axis.periodic;
   steps_.half = axis.half();
+  steps_.complex = axis.complex;
   steps_.is_short = axis.is_short();
   steps_.first = axis.first();
   for (int side = 0; side < 2; side++) steps_.odd[side] = !axis.periodic && axis.odd[side];
@@ -161,7 +160,7 @@ template <class R> PetscErrorCode FourierTransform<R>::Create(const FourierAxis 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class R> PetscErrorCode FourierTransform<R>::Destroy() {
+template <class T> PetscErrorCode FourierTransform<T>::Destroy() {
   PetscFunctionBegin;
   for (void *&plan : plans_) {
     if constexpr (FFTW<R>::exists)
@@ -177,15 +176,15 @@ template <class R> PetscErrorCode FourierTransform<R>::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class R>
+template <class T>
 template <class From, class To>
-PetscErrorCode FourierTransform<R>::OnHost(bool back, const Lines &lines, const From *from, To *to,
+PetscErrorCode FourierTransform<T>::OnHost(bool back, const Lines &lines, const From *from, To *to,
                                            Scratch<Complex> *work) {
   using F = FFTW<R>;
   PetscFunctionBegin;
   if constexpr (F::exists) {
     const FourierSteps<R> steps = steps_;
-    const size_t          length = (size_t)steps.length, pairs = (lines.count() + lines_in_pair - 1) / lines_in_pair;
+    const size_t length = (size_t)steps.length, pairs = (lines.count() + lines_in_pair<T> - 1) / lines_in_pair<T>;
 
     PetscCall(work->Grow(pairs_at_once * length, PETSC_MEMTYPE_HOST));
     Complex *z = work->at(PETSC_MEMTYPE_HOST);
@@ -201,8 +200,8 @@ PetscErrorCode FourierTransform<R>::OnHost(bool back, const Lines &lines, const 
       LinePair<R, typename RealOf<From>::type> x[pairs_at_once];
       LinePair<R, typename RealOf<To>::type>   y[pairs_at_once];
       for (size_t p = 0; p < count; p++) {
-        x[p] = line_pair<R>(lines, const_cast<From *>(from), begin + p);
-        y[p] = line_pair<R>(lines, to, begin + p);
+        x[p] = line_pair<T>(lines, const_cast<From *>(from), begin + p);
+        y[p] = line_pair<T>(lines, to, begin + p);
       }
       for (PetscInt m = 0; m < steps.length; m++)
         for (size_t p = 0; p < count; p++)
@@ -218,11 +217,11 @@ PetscErrorCode FourierTransform<R>::OnHost(bool back, const Lines &lines, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class R> PetscErrorCode FourierTransform<R>::Plan(const Lines &lines) {
+template <class T> PetscErrorCode FourierTransform<T>::Plan(const Lines &lines) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   const bool     beside = lines.inner > 1;
-  const PetscInt pairs = (PetscInt)((lines.count() + lines_in_pair - 1) / lines_in_pair), length = steps_.length;
+  const PetscInt pairs = (PetscInt)((lines.count() + lines_in_pair<T> - 1) / lines_in_pair<T>), length = steps_.length;
   if (planned_lines_.inner == lines.inner && planned_lines_.outer == lines.outer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Destroy());
   if (is_split_) {
@@ -237,21 +236,21 @@ template <class R> PetscErrorCode FourierTransform<R>::Plan(const Lines &lines) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class R>
+template <class T>
 template <class From, class To>
-PetscErrorCode FourierTransform<R>::OnGPU(bool back, const Lines &lines, const From *from, To *to,
+PetscErrorCode FourierTransform<T>::OnGPU(bool back, const Lines &lines, const From *from, To *to,
                                           Scratch<Complex> *work) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   const PetscMemType memory = PETSC_MEMTYPE_DEVICE;
-  const PetscInt     pairs = (PetscInt)((lines.count() + lines_in_pair - 1) / lines_in_pair);
+  const PetscInt     pairs = (PetscInt)((lines.count() + lines_in_pair<T> - 1) / lines_in_pair<T>);
   const bool         beside = lines.inner > 1;
   cudaStream_t       stream;
 
   PetscCall(Plan(lines));
   PetscCall(current_stream(&stream));
   if (is_split_) { // which is its own inverse
-    SplitSines<R, From, To> step = {steps_.length / 4, beside, pairs, steps_.turns, lines, from, to, nullptr};
+    SplitSines<T, From, To> step = {steps_.length / 4, beside, pairs, steps_.turns, lines, from, to, nullptr};
     PetscCall(work->Grow(step.size(), memory));
     step.z = work->at(memory);
     PetscCall(run_step<false>(step, step.groups(step.half)));
@@ -261,7 +260,7 @@ PetscErrorCode FourierTransform<R>::OnGPU(bool back, const Lines &lines, const F
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(work->Grow((size_t)pairs * (size_t)steps_.length, memory));
-  const Step<R, From, To> step = {steps_, lines, back, from, to, work->at(memory), beside, pairs};
+  const Step<T, From, To> step = {steps_, lines, back, from, to, work->at(memory), beside, pairs};
   PetscCall(run_step<false>(step, steps_.length));
   SHELLAC_CUFFT(execute(gpu_plans_[0], step.z, back, stream));
   PetscCall(run_step<true>(step, steps_.n));
@@ -271,9 +270,9 @@ PetscErrorCode FourierTransform<R>::OnGPU(bool back, const Lines &lines, const F
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class R>
+template <class T>
 template <class From, class To>
-PetscErrorCode FourierTransform<R>::Apply(PetscMemType memory, bool back, const Lines &lines, const From *from, To *to,
+PetscErrorCode FourierTransform<T>::Apply(PetscMemType memory, bool back, const Lines &lines, const From *from, To *to,
                                           Scratch<Complex> *work) {
   PetscFunctionBegin;
   PetscCheck(exists(memory), PETSC_COMM_SELF, PETSC_ERR_SUP, "this build has no Fourier transforms for such vectors");
@@ -284,7 +283,7 @@ PetscErrorCode FourierTransform<R>::Apply(PetscMemType memory, bool back, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class R> PetscErrorCode PeriodicGrid<R>::Destroy() {
+template <class T> PetscErrorCode PeriodicGrid<T>::Destroy() {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   for (int plan : plans_)
@@ -294,8 +293,8 @@ template <class R> PetscErrorCode PeriodicGrid<R>::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class R>
-PetscErrorCode PeriodicGrid<R>::Forward(const PetscInt n[3], int axes, const void *values,
+template <class T>
+PetscErrorCode PeriodicGrid<T>::Forward(const PetscInt n[3], int axes, const void *values,
                                         Scratch<ComplexOf<R>> *work) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
@@ -313,7 +312,7 @@ PetscErrorCode PeriodicGrid<R>::Forward(const PetscInt n[3], int axes, const voi
         sizes[rank++] = (int)n[a];
     }
     for (int way = 0; way < 2; way++) {
-      const cufftType type = way ? CuFFT<R>::back : CuFFT<R>::forward;
+      const cufftType type = lines_in_pair<T> == 1 ? CuFFT<R>::type : CuFFT<R>::of_reals[way];
       cufftHandle     plan;
       SHELLAC_CUFFT(cufftPlanMany(&plan, rank, sizes, NULL, 1, 0, NULL, 1, 0, type, batch));
       plans_[way] = (int)plan;
@@ -322,35 +321,47 @@ PetscErrorCode PeriodicGrid<R>::Forward(const PetscInt n[3], int axes, const voi
   }
   for (int plan : plans_) SHELLAC_CUFFT(cufftSetStream((cufftHandle)plan, stream));
   PetscCall(work->Grow((size_t)modes().points(), PETSC_MEMTYPE_DEVICE));
-  SHELLAC_CUFFT(CuFFT<R>::from_values(plans_[0], values, work->at(PETSC_MEMTYPE_DEVICE))); // it does not change them
+  R *const z = (R *)work->at(PETSC_MEMTYPE_DEVICE); // cuFFT does not change the values
+  SHELLAC_CUFFT(lines_in_pair<T> == 1 ? CuFFT<R>::transform(plans_[0], values, z, CUFFT_FORWARD)
+                                      : CuFFT<R>::from_reals(plans_[0], values, z));
 #else
   (void)n, (void)axes, (void)values, (void)work;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class R> PetscErrorCode PeriodicGrid<R>::Back(Scratch<ComplexOf<R>> *work, void *values) {
+template <class T> PetscErrorCode PeriodicGrid<T>::Back(Scratch<ComplexOf<R>> *work, void *values) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
-  SHELLAC_CUFFT(CuFFT<R>::to_values(plans_[1], work->at(PETSC_MEMTYPE_DEVICE), values));
+  R *const z = (R *)work->at(PETSC_MEMTYPE_DEVICE);
+  SHELLAC_CUFFT(lines_in_pair<T> == 1 ? CuFFT<R>::transform(plans_[1], z, values, CUFFT_INVERSE)
+                                      : CuFFT<R>::to_reals(plans_[1], z, values));
 #else
   (void)work, (void)values;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define SHELLAC_APPLY(R, From, To)                                                                                     \
-  template PetscErrorCode FourierTransform<R>::Apply(PetscMemType, bool, const Lines &, const From *, To *,            \
+#define SHELLAC_APPLY(T, From, To)                                                                                     \
+  template PetscErrorCode FourierTransform<T>::Apply(PetscMemType, bool, const Lines &, const From *, To *,            \
                                                      Scratch<ComplexOf<R>> *);
-template class FourierTransform<PetscReal>;
-template class PeriodicGrid<PetscReal>;
-SHELLAC_APPLY(PetscReal, PetscScalar, PetscScalar)
+#define SHELLAC_TRANSFORM(T)                                                                                           \
+  template class FourierTransform<T>;                                                                                  \
+  template class PeriodicGrid<T>;                                                                                      \
+  SHELLAC_APPLY(T, T, T)
+#define SHELLAC_TRANSFORM_OTHER(T)                                                                                     \
+  SHELLAC_TRANSFORM(T)                                                                                                 \
+  SHELLAC_APPLY(T, PetscScalar, T)                                                                                     \
+  SHELLAC_APPLY(T, T, PetscScalar)
+SHELLAC_TRANSFORM(PetscScalar)
 #if !defined(PETSC_USE_REAL_SINGLE)
-template class FourierTransform<float>;
-template class PeriodicGrid<float>;
-SHELLAC_APPLY(float, Single, Single)
-SHELLAC_APPLY(float, PetscScalar, Single)
-SHELLAC_APPLY(float, Single, PetscScalar)
+SHELLAC_TRANSFORM_OTHER(Single)
+#if !defined(PETSC_USE_COMPLEX)
+SHELLAC_TRANSFORM_OTHER(ComplexOf<float>)
+#endif
+#endif
+#if !defined(PETSC_USE_COMPLEX)
+SHELLAC_TRANSFORM_OTHER(ComplexOf<PetscReal>)
 #endif
 
 } // namespace shellac

@@ -22,6 +22,7 @@ template <class R> struct FourierSteps {
   using Complex = ComplexOf<R>;
   PetscInt       n, length;
   bool           periodic, half, odd[2], is_short;
+  bool           complex; // see FourierAxis
   PetscInt       last;  // the place about which values continue beyond the upper end, in half spacings
   PetscInt       first; // see FourierAxis
   const Complex *turns; // [length]: e^{-i pi m / length}; of half frequencies alone
@@ -42,6 +43,7 @@ template <class R> struct FourierSteps {
   }
   // The k-th mode, from coefficients f [length].
   template <class Array> SHELLAC_HD Complex mode(const Array &f, PetscInt k) const {
+    if (complex) return f[k];
     if (is_short) {
       const PetscInt m = mirrored(k);
       return m ? f[m].times(phase[m]).plus(f[n - m].times_conjugate(phase[m])).scaled((R)0.5) : f[0];
@@ -52,6 +54,7 @@ template <class R> struct FourierSteps {
   }
   // Back: the m-th coefficient, from modes.
   template <class Pair> SHELLAC_HD Complex coefficient(const Pair &modes, PetscInt m) const {
+    if (complex) return modes.get(m);
     if (periodic) {
       const Complex a = modes.get(m), b = modes.get(m ? n - m : 0);
       return {(a.re + b.re + a.im - b.im) / 2, (a.im + b.im - a.re + b.re) / 2};
@@ -75,15 +78,16 @@ template <class R> struct FourierSteps {
   SHELLAC_HD PetscInt mirrored(PetscInt k) const { return odd[0] ? n - 1 - k : k; }
 };
 
-// The transforms along one axis, with arithmetic in R; without normalisation.
-template <class R> class FourierTransform {
+// The transforms along one axis, with arithmetic in T; without normalisation.
+template <class T> class FourierTransform {
 public:
+  using R = typename RealOf<T>::type;
   using Complex = ComplexOf<R>;
   static bool        exists(PetscMemType memory); // the library is there
   static const char *libraries();                 // "FFTW, cuFFT"
   PetscErrorCode     Create(const FourierAxis &axis);
   PetscErrorCode     Destroy();
-  // Values of PETSc's precision or of R's. to: may be the same array; work: for the continuations.
+  // Values of PETSc's scalars or of T. to: may be the same array; work: for the continuations.
   template <class From, class To>
   PetscErrorCode Apply(PetscMemType memory, bool back, const Lines &lines, const From *from, To *to,
                        Scratch<Complex> *work);
@@ -108,12 +112,13 @@ private:
 };
 
 // The transform of a grid along its first axes, which are periodic, on a GPU, by cuFFT's own for whole grids.
-template <class R> class PeriodicGrid {
+template <class T> class PeriodicGrid {
 public:
+  using R = typename RealOf<T>::type;
   // axes: how many are transformed; n: points
   PetscErrorCode  Forward(const PetscInt n[3], int axes, const void *values, Scratch<ComplexOf<R>> *work);
   PetscErrorCode  Back(Scratch<ComplexOf<R>> *work, void *values);
-  static PetscInt modes(PetscInt n) { return lines_in_pair == 2 ? n / 2 + 1 : n; } // along the first axis
+  static PetscInt modes(PetscInt n) { return lines_in_pair<T> == 2 ? n / 2 + 1 : n; } // along the first axis
   Box             modes() const { return {{0, 0, 0}, {modes(n_[0]), n_[1], n_[2]}}; }
   ~PeriodicGrid() { (void)!Destroy(); }
 

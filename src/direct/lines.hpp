@@ -9,6 +9,11 @@ template <class R> struct ComplexOf { // as FFTW and cuFFT have it
   using Complex = ComplexOf;
   R re, im;
 
+  ComplexOf() = default;
+  SHELLAC_HD explicit ComplexOf(R real) : re(real), im(0) {}
+  SHELLAC_HD                                ComplexOf(R real, R imaginary) : re(real), im(imaginary) {}
+  template <class Real> SHELLAC_HD explicit operator Real() const { return (Real)re; }
+
   SHELLAC_HD Complex times(Complex b) const { return {re * b.re - im * b.im, re * b.im + im * b.re}; }
   SHELLAC_HD Complex times_conjugate(Complex b) const { return {re * b.re + im * b.im, im * b.re - re * b.im}; }
   SHELLAC_HD Complex scaled(R s) const { return {s * re, s * im}; }
@@ -27,7 +32,7 @@ struct Lines {
   }
 };
 
-// A complex line in an array of scalars: two lines of real ones, of which the second may be missing. R: of the arithmetic,
+// A complex line: one of complex scalars, or two of real ones, of which the second may be missing. R: of the arithmetic,
 // Stored: of the array.
 template <class R, class Stored> struct LinePair {
   Stored *re, *im; // the first values; im: null for none
@@ -42,16 +47,19 @@ template <class R, class Stored> struct LinePair {
   }
 };
 
-constexpr int lines_in_pair = sizeof(PetscScalar) == sizeof(PetscReal) ? 2 : 1;
+// Of the arithmetic in T.
+template <class T> constexpr int lines_in_pair = sizeof(T) == sizeof(typename RealOf<T>::type) ? 2 : 1;
 
-template <class R, class Scalar>
-SHELLAC_HD LinePair<R, typename RealOf<Scalar>::type> line_pair(const Lines &lines, Scalar *array, size_t pair) {
+template <class T, class Scalar>
+SHELLAC_HD LinePair<typename RealOf<T>::type, typename RealOf<Scalar>::type> line_pair(const Lines &lines,
+                                                                                       Scalar *array, size_t pair) {
   using Stored = typename RealOf<Scalar>::type;
-  const size_t first = pair * lines_in_pair;
-  Stored      *re = reinterpret_cast<Stored *>(array + lines.begin(first)), *im = re + 1;
-  if (lines_in_pair == 2)
-    im = first + 1 < lines.count() ? reinterpret_cast<Stored *>(array + lines.begin(first + 1)) : nullptr;
-  return {re, im, (size_t)lines.inner * (3 - lines_in_pair)};
+  constexpr int parts = sizeof(Scalar) / sizeof(Stored); // of a number
+  const size_t  first = pair * lines_in_pair<T>;
+  Stored       *re = reinterpret_cast<Stored *>(array + lines.begin(first)), *im = parts == 2 ? re + 1 : nullptr;
+  if (lines_in_pair<T> == 2 && first + 1 < lines.count())
+    im = reinterpret_cast<Stored *>(array + lines.begin(first + 1));
+  return {re, im, (size_t)lines.inner * parts};
 }
 
 } // namespace shellac

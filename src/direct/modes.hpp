@@ -46,6 +46,51 @@ template <class T> struct DivideBySymbol {
   }
 };
 
+// The eigenvalues of equal rows where all axes are periodic, in modes e^{iωx}: the sum of entries, of steps s, times e^{iωs}.
+struct PeriodicSymbol {
+  using Complex = ComplexOf<PetscReal>;
+  const Complex *roots[3]; // e^{iω} of this part's modes
+  bool           transposed;
+  Complex        entry[27]; // see RowOfBox
+
+  SHELLAC_HD Complex root(int a, PetscInt k) const {
+    const Complex w = roots[a][k];
+    return transposed ? Complex{w.re, -w.im} : w;
+  }
+  // Of one mode of the axes y and z: the coefficients of e^{iωs} along x.
+  SHELLAC_HD void along(const PetscInt p[3], Complex of[3]) const {
+    const Complex y = root(1, p[1]), z = root(2, p[2]);
+    for (int s = 0; s < 3; s++) {
+      const auto    at = [&](int plane) { return sum(entry + s + 9 * plane, 3, y); };
+      const Complex planes[3] = {at(0), at(1), at(2)};
+      of[s] = sum(planes, 1, z);
+    }
+  }
+  SHELLAC_HD Complex        value(const Complex of[3], PetscInt k) const { return sum(of, 1, root(0, k)); }
+  static SHELLAC_HD Complex sum(const Complex *of, int stride, Complex w) {
+    return of[0].times_conjugate(w).plus(of[stride]).plus(of[2 * stride].times(w));
+  }
+};
+
+template <class R> struct DivideByPeriodicSymbol {
+  PeriodicSymbol symbol;
+  PetscReal      scale, zero;
+  size_t         stride[2]; // of the axes y and z
+  ComplexOf<R>  *values;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    ComplexOf<R>        *at = values + (size_t)p[0] + (size_t)p[1] * stride[0] + (size_t)p[2] * stride[1];
+    ComplexOf<PetscReal> of[3];
+    symbol.along(p, of);
+    for (int i = 0; i < n; i++) {
+      const ComplexOf<PetscReal> by = symbol.value(of, p[0] + i);
+      const PetscReal            square = by.re * by.re + by.im * by.im;
+      const PetscReal            factor = square <= zero * zero ? 0 : scale / square;
+      at[i] = at[i].times_conjugate({(R)(by.re * factor), (R)(by.im * factor)});
+    }
+  }
+};
+
 // The modes of a grid that is periodic along all axes, which cuFFT has.
 template <class R> struct DivideCoefficients {
   Symbol        symbol;

@@ -1,6 +1,6 @@
 #include "direct/moves.hpp"
 
-#include "device/scalars.hpp"
+#include "direct/lines.hpp"
 
 namespace shellac {
 
@@ -96,9 +96,9 @@ template <class T> PetscErrorCode Move::OnGPU(bool back, const T *from, T *to) {
 
 template <class T> PetscErrorCode Move::Run(PetscMemType memory, bool back, const T *from, T *to, Scratch<T> work[2]) {
   using Copy = point::Paste<T, T>; // between arrays over boxes
-  const MPI_Datatype type = std::is_same<T, PetscScalar>::value ? MPIU_SCALAR
-                            : std::is_same<T, float>::value     ? MPI_FLOAT
-                                                                : MPI_C_FLOAT_COMPLEX;
+  using R = typename RealOf<T>::type;
+  const MPI_Datatype type = std::is_same<R, PetscReal>::value ? MPIU_REAL : MPI_FLOAT;
+  const PetscInt64   parts = sizeof(T) / sizeof(R); // of a number
 
   const int                source = back ? 1 : 0, target = 1 - source;
   PetscMPIInt              rank, ranks, count;
@@ -121,7 +121,7 @@ template <class T> PetscErrorCode Move::Run(PetscMemType memory, bool back, cons
     const Box &box = shared_[target][(size_t)r];
     PetscFunctionBegin;
     if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscMPIIntCast(box.points(), &count));
+    PetscCall(PetscMPIIntCast(parts * box.points(), &count));
     requests.push_back(MPI_REQUEST_NULL);
     PetscCallMPI(MPI_Irecv(received + begin_[target][(size_t)r], count, type, r, tag_, comm_, &requests.back()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,7 +132,7 @@ template <class T> PetscErrorCode Move::Run(PetscMemType memory, bool back, cons
     if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
     T *packed = sent + begin_[source][(size_t)r];
     PetscCall(for_each_of_box(memory, box, Copy{rooms_[source], box, {0, 0, 0}, from, packed}));
-    PetscCall(PetscMPIIntCast(box.points(), &count));
+    PetscCall(PetscMPIIntCast(parts * box.points(), &count));
     requests.push_back(MPI_REQUEST_NULL);
     PetscCallMPI(MPI_Isend(packed, count, type, r, tag_, comm_, &requests.back()));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -151,9 +151,16 @@ template <class T> PetscErrorCode Move::Run(PetscMemType memory, bool back, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template PetscErrorCode Move::Run(PetscMemType, bool, const PetscScalar *, PetscScalar *, Scratch<PetscScalar>[2]);
+#define SHELLAC_RUN_MOVE(T) template PetscErrorCode Move::Run(PetscMemType, bool, const T *, T *, Scratch<T>[2]);
+SHELLAC_RUN_MOVE(PetscScalar)
 #if !defined(PETSC_USE_REAL_SINGLE)
-template PetscErrorCode Move::Run(PetscMemType, bool, const Single *, Single *, Scratch<Single>[2]);
+SHELLAC_RUN_MOVE(Single)
+#if !defined(PETSC_USE_COMPLEX)
+SHELLAC_RUN_MOVE(ComplexOf<float>)
+#endif
+#endif
+#if !defined(PETSC_USE_COMPLEX)
+SHELLAC_RUN_MOVE(ComplexOf<PetscReal>)
 #endif
 
 } // namespace shellac

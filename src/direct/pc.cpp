@@ -74,7 +74,7 @@ PetscErrorCode get_masses(StencilFFT *fft, Vec like) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode solve(StencilFFT *fft, Vec b, Vec x) {
+PetscErrorCode solve(StencilFFT *fft, Vec b, Vec x, bool transposed = false) {
   Arrays             arrays;
   const PetscScalar *pb = NULL;
   PetscScalar       *px = NULL;
@@ -89,7 +89,7 @@ PetscErrorCode solve(StencilFFT *fft, Vec b, Vec x) {
   PetscCall(arrays.Read(b, &pb));
   PetscCall(arrays.Write(x, &px));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(fft->solve->Apply(arrays.memory(), pb, px));
+  PetscCall(fft->solve->Apply(arrays.memory(), pb, px, transposed));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(log_flops(arrays.memory(), fft->solve->flops()));
   PetscCall(arrays.Restore());
@@ -136,8 +136,8 @@ PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
   PetscCall(get_work(pc, fft, &P));
   PetscCall(PetscLogEventBegin(direct_apply_event, pc, b, x, 0));
   PetscCall(get_masses(fft, b));
-  if (fft->halved) { // it is M times that, and symmetric
-    PetscCall(solve(fft, b, x));
+  if (fft->halved || fft->solve->is_skew()) { // it is M times that, and symmetric
+    PetscCall(solve(fft, b, x, fft->solve->is_skew()));
   } else {
     PetscCall(VecPointwiseDivide(fft->work[0], b, fft->masses));
     PetscCall(solve(fft, fft->work[0], x));
@@ -172,7 +172,9 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
       fft->approximates ? "the sum over the axes with mean coefficients" : "the matrix",
       PCStencilFFTPrecisions[fft->single], of.moves(), of.moves_ends() ? ", and 2 of the ends of lines" : "",
       (double)of.bytes() / 1e6));
-  if (!of.is_sum())
+  if (of.is_skew())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "its rows are alike, and all axes periodic\n"));
+  else if (!of.is_sum())
     PetscCall(PetscViewerASCIIPrintf(viewer, "its rows are alike, and the same on both sides of each axis\n"));
   if (fft->fixed) PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows are solved first\n"));
   if (of.singular())
@@ -248,9 +250,8 @@ PetscErrorCode try_stencilfft(PC pc, bool if_fast, std::string *why) {
   std::unique_ptr<SeparableSolve> solve;
   const auto                      create = [&]() {
     PetscFunctionBegin;
-    solve = SeparableSolve::Make(fft->single);
-    if (why->empty())
-      PetscCall(solve->Create(context->grid, products.axes, products.terms, device, if_fast, context->halo_way, why));
+    solve = SeparableSolve::Make(fft->single, products.skew);
+    if (why->empty()) PetscCall(solve->Create(context->grid, products, device, if_fast, context->halo_way, why));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   why->clear();

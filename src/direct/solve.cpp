@@ -64,7 +64,11 @@ void SeparableSolve::Choose(const Parts &parts, bool device, bool *is_definite, 
     if (axis.has_fourier) axis.way = Way::fourier;
     high[a] = sign * 4 * axis.axis.strength();
     low[a] = axis.has_fourier ? high[a] * axis.fourier.sine2(0) : sign * axis.axis.lowest();
+    axis.fourier.complex = is_skew_;
+    if (is_skew_ && axis.n > 1 && !axis.has_fourier) *why = "needs Fourier transforms, which this build has not";
   }
+  *is_definite = false;
+  if (is_skew_) return;
   Range(low, high, &least, &most);
   for (int set = 1; set < 8; set++) is_real = is_real && PetscImaginaryPart(terms_[set]) == 0;
   const PetscReal tiny = 8 * PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(least), PetscAbsReal(most));
@@ -168,8 +172,41 @@ PetscErrorCode SeparableSolve::MakeParts(const Grid &grid, Parts parts, bool dev
   PetscCall(of_grid_.Create(comm_, axes_[last], last, GridModes(parts), GridModes({inside_})[0], device, way));
   std::vector<PetscReal> &values = grid_values_.change();
   values.clear();
-  for (PetscReal value : axes_[0].values) values.insert(values.end(), lines_in_pair, value);
+  for (PetscReal value : axes_[0].values) values.insert(values.end(), lines_in_pair<PetscScalar>, value);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool SeparableSolve::FindZerosOfSkew() {
+  using Complex = PeriodicSymbol::Complex;
+  std::vector<Complex> &roots = roots_.change();
+  const Box            &part = parts_.back();
+  PeriodicSymbol        symbol = skew_;
+  bool                  zeros = false;
+  size_t                begin[3];
+
+  roots.clear();
+  for (int a = 0; a < 3; a++) {
+    begin[a] = roots.size();
+    for (PetscInt k = 0; k < axes_[a].n; k++) {
+      const PetscReal frequency = 2 * PETSC_PI * (PetscReal)k / (PetscReal)axes_[a].n;
+      roots.push_back({PetscCosReal(frequency), PetscSinReal(frequency)});
+    }
+  }
+  for (int a = 0; a < 3; a++) symbol.roots[a] = roots.data() + begin[a];
+  zero_ = 0;
+  for (const Complex &entry : symbol.entry)
+    zero_ += 8 * PETSC_MACHINE_EPSILON * (PetscAbsReal(entry.re) + PetscAbsReal(entry.im));
+  for (PetscInt k = part.lo[2]; k < part.hi[2]; k++)
+    for (PetscInt j = part.lo[1]; j < part.hi[1]; j++) {
+      const PetscInt p[3] = {part.lo[0], j, k};
+      Complex        of[3];
+      symbol.along(p, of);
+      for (PetscInt i = part.lo[0]; i < part.hi[0]; i++) {
+        const Complex value = symbol.value(of, i);
+        zeros = zeros || value.re * value.re + value.im * value.im <= zero_ * zero_;
+      }
+    }
+  return zeros;
 }
 
 // Whether an eigenvalue is zero. Without a shift, all axes have one then, which is exactly zero.
@@ -177,6 +214,7 @@ bool SeparableSolve::FindZeros() {
   PetscReal low[3], high[3], least, most;
   bool      all_have = true, eliminates = false;
 
+  if (is_skew_) return FindZerosOfSkew();
   for (int a = 0; a < 3; a++) {
     const AxisModes &axis = axes_[a];
     const auto      &edge = axis.axis.edge;
@@ -211,15 +249,22 @@ bool SeparableSolve::FindZeros() {
   return false;
 }
 
-PetscErrorCode SeparableSolve::Create(const Grid &grid, const Axis axes[3], const PetscScalar terms[8], bool device,
-                                      bool if_fast, HaloWay way, std::string *why) {
-  PetscReal strength = PetscAbsScalar(terms[0]);
+PetscErrorCode SeparableSolve::Create(const Grid &grid, const ProductsOfAxes &of, bool device, bool if_fast,
+                                      HaloWay way, std::string *why) {
+  const Axis        *axes = of.axes;
+  const PetscScalar *terms = of.terms;
+  PetscReal          strength = PetscAbsScalar(terms[0]);
   bool      definite;
   int       zeros;
 
   PetscFunctionBegin;
   comm_ = grid.comm;
   std::copy(terms, terms + 8, terms_);
+  is_skew_ = of.skew;
+  size_ = is_skew_ ? 0 : 1;
+  for (const PetscScalar &entry : of.entry) size_ = PetscMax(size_, PetscAbsScalar(entry));
+  for (int e = 0; e < 27 && is_skew_; e++)
+    skew_.entry[e] = {PetscRealPart(of.entry[e]) / size_, PetscImaginaryPart(of.entry[e]) / size_};
   for (int set = 1; set < 8; set++) is_sum_ = is_sum_ && terms[set] == (PetscReal)(set == 1 || set == 2 || set == 4);
   for (int a = 0; a < 3; a++)
     for (PetscInt i = 0; i < axes[a].N(); i++)
@@ -258,7 +303,7 @@ void SeparableSolve::CountFlops() {
     const PetscLogDouble lines = axis.n ? points / (PetscLogDouble)axis.n : 0,
                          length = (PetscLogDouble)axis.fourier.length;
     if (axis.way == Way::fourier) // 5 n log2 n of a complex transform, and what comes before and after it
-      flops_ += 2 * lines / lines_in_pair * length * (5 * PetscLog2Real(length) + 8);
+      flops_ += 2 * lines / lines_in_pair<PetscScalar> * length * (5 * PetscLog2Real(length) + 8);
     if (axis.way == Way::dense) flops_ += 4 * points * (PetscLogDouble)axis.n;
     if (axis.way == Way::tridiagonal) flops_ += 11 * points;
     if (place == 2 && axis.way != Way::tridiagonal) flops_ += 5 * points;
@@ -284,7 +329,8 @@ bool SeparableSolve::is_periodic_grid() const {
 // The parts of their modes, of which each is as many scalars side by side.
 Parts SeparableSolve::GridModes(Parts parts) const {
   for (Box &part : parts)
-    part.hi[0] = part.lo[0] + (part.points() ? lines_in_pair * PeriodicGrid<PetscReal>::modes(axes_[0].n) : 0);
+    part.hi[0] =
+        part.lo[0] + (part.points() ? lines_in_pair<PetscScalar> * PeriodicGrid<PetscScalar>::modes(axes_[0].n) : 0);
   return parts;
 }
 

@@ -8,8 +8,9 @@
 
 namespace shellac {
 
-// Arithmetic in R, values of types From and To.
-template <class R, class From, class To> struct SplitSines {
+// Arithmetic in T, values of types From and To.
+template <class T, class From, class To> struct SplitSines {
+  using R = typename RealOf<T>::type;
   using Complex = ComplexOf<R>;
   PetscInt           half;   // N/2, even: the length of two transforms; that of a third one is half of it
   bool               beside; // coefficients of all pairs of lines are beside each other
@@ -34,7 +35,7 @@ template <class R, class From, class To> struct SplitSines {
   // What values j, half - j, half + j, 2 half - j and those of half/2 - j in place of j give; 0 <= j <= half/4.
   static PetscInt groups(PetscInt half) { return half / 4 + 1; }
   SHELLAC_HD void before(PetscInt j, PetscInt pair) const {
-    const auto  line = line_pair<R>(lines, const_cast<From *>(from), (size_t)pair);
+    const auto  line = line_pair<T>(lines, const_cast<From *>(from), (size_t)pair);
     const auto *im = line.im ? line.im : line.re; // without a branch all loads are under way at once
     const auto  value = [&](PetscInt spacings) {
       const size_t at = (size_t)(spacings - 1) * line.stride;
@@ -72,7 +73,7 @@ template <class R, class From, class To> struct SplitSines {
   }
   // The k-th mode, or value.
   SHELLAC_HD void after(PetscInt k, PetscInt pair) const {
-    const auto     line = line_pair<R>(lines, to, (size_t)pair);
+    const auto     line = line_pair<T>(lines, to, (size_t)pair);
     const PetscInt mode = k + 1;
     if (mode % 4 == 0) {
       const Complex f = z[place(1, mode / 4, pair)];
