@@ -61,20 +61,6 @@ struct AijParts {
     }
     return e == n;
   }
-  // The same for a row of the diagonal block, whose first column is `first`.
-  bool SetDiagonal(size_t row, PetscInt n, const PetscInt *columns, PetscInt first, const PetscScalar *values) const {
-    const PetscInt *there = column[0] + begin[0][row];
-    PetscScalar    *to = value[0] + begin[0][row];
-    PetscInt        differ = begin[0][row + 1] - begin[0][row] - n;
-    if (!differ)
-      for (PetscInt e = 0; e < n; e++) {
-        differ |= there[e] ^ (columns[e] - first);
-        to[e] = values[e];
-      }
-    if (!differ) return true;
-    return Set(
-        0, row, n, [&](PetscInt e) { return columns[e] - first; }, [&](PetscInt e) { return values[e]; });
-  }
 };
 
 // The columns lo to hi of a row, which ascend, are those of the diagonal block.
@@ -102,7 +88,10 @@ static PetscErrorCode fill(Mat A, Mat B, bool *fits) {
     PetscInt lo, hi;
     find_diagonal_block(r, first, last, &lo, &hi);
     const auto beside = [&](PetscInt e) { return e < lo ? e : e + hi - lo; };
-    if (!to.SetDiagonal(row, hi - lo, r.column + lo, first, r.value + lo)) all = 0;
+    if (!to.Set(
+            0, row, hi - lo, [&](PetscInt e) { return r.column[lo + e] - first; },
+            [&](PetscInt e) { return r.value[lo + e]; }))
+      all = 0;
     if (to.count > 1 && !to.Set(
                             1, row, r.n - (hi - lo), [&](PetscInt e) { return r.column[beside(e)]; },
                             [&](PetscInt e) { return r.value[beside(e)]; }))
