@@ -193,6 +193,13 @@ PetscErrorCode invert_diagonals(PetscMemType memory, const CouplingArrays &rows)
 PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                            int axes_between, PetscScalar *weights);
 
+// Among obstacles: weights for such points that got none, from coarse points that are solid. marks [points of grown], zero
+// beyond the domain, are made at the patch's points, and needed beyond it.
+PetscErrorCode mark_gaps(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
+                         int axes_between, PetscScalar *weights, PetscScalar *marks);
+PetscErrorCode fill_gaps(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
+                         const PetscScalar *marks, PetscScalar *weights);
+
 struct CoarsenRoom {
   Scratch<PetscScalar> total, of_rows;
 };

@@ -109,7 +109,10 @@ private:
   PetscErrorCode Grow(int l, Halo &halo, const Couplings &own, Couplings *grown);
   PetscErrorCode Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights, Mirror<S> *restriction);
   void           set_omega(Level &level, PetscReal high);
-  PetscErrorCode Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights);
+  PetscErrorCode Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights, Scratch<S> *gaps);
+  PetscErrorCode Loses(const CouplingArrays &rows, const Patch &patch, const S *weights, int corners, MPI_Comm comm,
+                       bool *loses);
+  PetscErrorCode DropBelow(int l);
   void           TakeMemory(Hierarchy *from);
   PetscErrorCode Prepare(PetscMemType memory);
   PetscErrorCode PartAt(int l, Part *part);
@@ -304,6 +307,8 @@ private:
   CoarseSolve<Part>                   solver_;               // of the last level, unless it is relaxed or has
   LineSolve<T>                        line_;                 // this one
   bool                                has_line_ = false;
+  AlgebraicSolve                      algebraic_;            // or this one
+  PetscBool                           device_ = PETSC_FALSE; // the vectors' memory
   Mirror<S>                           last_rows_;   // which it was made of: memory for the next set-up
   std::vector<S>                      last_values_; // a copy of them on the host, where T is S: Update() changes it
   Scratch<double>                     norms_;

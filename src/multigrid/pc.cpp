@@ -421,8 +421,8 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
                                                        : "Chebyshev-weighted Jacobi",
                                        weights));
     else
-      PetscCall(PetscViewerASCIIPrintf(viewer, "level %d: %s, solved by its %s\n", (int)l,
-                                       points_of(level, dim).c_str(), level.unknowns > 1 ? "inverse" : level.passes));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "level %d: %s, solved by %s\n", (int)l, points_of(level, dim).c_str(),
+                                       level.unknowns > 1 ? "its inverse" : level.passes));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

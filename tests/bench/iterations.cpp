@@ -1,6 +1,7 @@
 // Prints the tables of iterations of src/multigrid/README.md: stencilmg beside PETSc's own multigrid, for equations as text
 // and for diffusion around obstacles.
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -152,18 +153,19 @@ static PetscErrorCode coefficients() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Places in the unit square or cube that are solid.
-typedef bool Solid(PetscInt dim, const PetscReal x[]);
+// Points of the unit square or cube, of a grid of n points a side, that are solid.
+typedef bool Solid(PetscInt dim, const PetscReal x[], PetscInt n);
 static bool  in_ball(PetscInt dim, const PetscReal x[], const PetscReal center[], PetscReal radius) {
    PetscReal square = 0;
    for (PetscInt a = 0; a < dim; a++) square += PetscSqr(x[a] - center[a]);
   return square < radius * radius;
 }
-static bool one_ball(PetscInt dim, const PetscReal x[]) {
+static bool one_ball(PetscInt dim, const PetscReal x[], PetscInt) {
   const PetscReal center[] = {0.5, 0.5, 0.5};
   return in_ball(dim, x, center, 0.2);
 }
-static bool balls(PetscInt dim, const PetscReal x[]) { // random ones, that may overlap: three tenths of the volume
+// Random ones, that may overlap: three tenths of the volume.
+static bool balls(PetscInt dim, const PetscReal x[], PetscInt) {
   bool is = false;
   for (int n = 0; n < (dim > 2 ? 85 : 45) && !is; n++) {
     PetscReal center[3];
@@ -176,10 +178,40 @@ static bool balls(PetscInt dim, const PetscReal x[]) { // random ones, that may 
   }
   return is;
 }
-static bool channel(PetscInt, const PetscReal x[]) { // there and back again, sixteen times
+static bool channel(PetscInt, const PetscReal x[], PetscInt) { // there and back again, sixteen times
   const PetscReal y = 17 * x[1] - PetscFloorReal(17 * x[1]);
   const bool      back = (int)(17 * x[1]) % 2;
   return y < 0.2 && x[1] > 0.05 && (back ? x[0] > 1. / 17 : x[0] < 16. / 17);
+}
+
+// The same of so many cells' width, with walls of one, as many times as there is room.
+template <int width> static bool narrow(PetscInt, const PetscReal x[], PetscInt n) {
+  const PetscInt i[] = {(PetscInt)std::round(x[0] * (n + 1)) - 1, (PetscInt)std::round(x[1] * (n + 1)) - 1},
+                 row = (i[1] + 1) / (width + 1);
+  return (i[1] + 1) % (width + 1) == width && (row % 2 ? i[0] >= width : i[0] < n - width);
+}
+// Pores of a few cells' width: where random waves of eight to sixteen cells' length are less than a bound.
+template <int bound> static bool porous(PetscInt dim, const PetscReal x[], PetscInt n) {
+  constexpr int waves = 20;
+  PetscReal     sum = 0;
+  for (int w = 0; w < waves; w++) {
+    PetscReal d[3], square = 0, phase = 9.7 * w;
+    for (int a = 0; a < dim; a++) d[a] = PetscSinReal(12.9898 * w + 78.233 * a + 1), square += d[a] * d[a];
+    for (int a = 0; a < dim; a++)
+      phase += 2 * PETSC_PI / (8 + 8. * w / waves) * d[a] / PetscSqrtReal(square) * x[a] * (n + 1);
+    sum += PetscSinReal(phase);
+  }
+  return sum > bound / 100. * PetscSqrtReal(waves / 2.);
+}
+// Each point by itself: three tenths of them.
+static bool points(PetscInt dim, const PetscReal x[], PetscInt n) {
+  PetscReal at = 0;
+  for (int a = 0; a < dim; a++) {
+    const PetscReal factors[] = {12.9898, 78.233, 37.719};
+    at += factors[a] * std::round(x[a] * (n + 1));
+  }
+  at = 43758.5453 * PetscSinReal(at);
+  return at - PetscFloorReal(at) < 0.3;
 }
 
 // -Δu = f around obstacles, u = 0 around all; f of a smooth u, since closed pores without a flux have no solution for any f.
@@ -207,9 +239,10 @@ static PetscErrorCode solve(Solid *solid, MatDiffusionWallType wall, PetscInt di
       for (i[0] = lo[0]; i[0] < lo[0] + size[0]; i[0]++, at++) {
         PetscReal place[3];
         for (int a = 0; a < 3; a++) place[a] = PetscReal(i[a] + 1) / (n + 1);
-        of_mask[at] = solid(dim, place);
+        const bool is_solid = solid(dim, place, n);
+        of_mask[at] = is_solid;
         of_u[at] = 1;
-        for (int a = 0; a < dim; a++) of_u[at] *= solid(dim, place) ? 0 : PetscSinReal(PETSC_PI * place[a]);
+        for (int a = 0; a < dim; a++) of_u[at] *= is_solid ? 0 : PetscSinReal(PETSC_PI * place[a]);
       }
   PetscCall(VecRestoreArrayWrite(x, &of_u));
   PetscCall(VecRestoreArrayWrite(mask, &of_mask));
@@ -238,7 +271,14 @@ static PetscErrorCode obstacles() {
               {"the same, u = 0", one_ball, MAT_DIFFUSION_WALL_VALUE},
               {"random discs (balls), no flux", balls, MAT_DIFFUSION_WALL_NOFLUX},
               {"the same, u = 0", balls, MAT_DIFFUSION_WALL_VALUE},
-              {"a channel there and back again, 16 times, no flux", channel, MAT_DIFFUSION_WALL_NOFLUX, false}};
+              {"a channel there and back again, 16 times, no flux", channel, MAT_DIFFUSION_WALL_NOFLUX, false},
+              {"one of a cell's width, as often as it fits", narrow<1>, MAT_DIFFUSION_WALL_NOFLUX, false},
+              {"of two cells' width", narrow<2>, MAT_DIFFUSION_WALL_NOFLUX, false},
+              {"of three cells' width", narrow<3>, MAT_DIFFUSION_WALL_NOFLUX, false},
+              {"pores, 0.9 of the volume, no flux", porous<128>, MAT_DIFFUSION_WALL_NOFLUX},
+              {"0.6 of it", porous<25>, MAT_DIFFUSION_WALL_NOFLUX},
+              {"0.3 of it", porous<-52>, MAT_DIFFUSION_WALL_NOFLUX},
+              {"random points, 0.3 of all, no flux", points, MAT_DIFFUSION_WALL_NOFLUX}};
 
   PetscFunctionBegin;
   PetscCall(head("| obstacles | 129² | 257² | 512² | 1025² | 48³ | 96³ | GAMG, 1025² | 96³ |", 9));

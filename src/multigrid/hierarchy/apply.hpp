@@ -142,7 +142,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool f
   PetscFunctionBegin;
   full_ = full;
 #if SHELLAC_CUDA
-  if (PetscMemTypeDevice(memory_) && options_.graph && !parts_ && !DeviceRecords()) {
+  if (PetscMemTypeDevice(memory_) && options_.graph && !parts_ && !algebraic_.serves() && !DeviceRecords()) {
     const bool begun = begun_;
     PetscCall(graphs_.Run(
         {b_, x_, from_x, full, begun, transposed_, visits_}, [&] { return Run(from_x, full); }, &done));

@@ -73,6 +73,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
 
   PetscFunctionBegin;
   options_ = options;
+  device_ = of.device;
   nonsymmetric_ = rows && rows->nonsymmetric;
   if (options_.cycle == Cycle::automatic) options_.cycle = nonsymmetric_ ? Cycle::F : Cycle::V;
   grid_ = grid;
@@ -305,7 +306,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Prepare(PetscMemType memor
   PetscCall(points_.Get(memory, &points));
   if (has_line_)
     PetscCall(line_.Prepare(memory));
-  else if (!relaxes() && !window_)
+  else if (!relaxes() && !window_ && !algebraic_.serves())
     PetscCall(solver_.Prepare(memory));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) { // passes read what is prepared before they wait for the kernel before
@@ -326,6 +327,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Destroy() {
     PetscCall(at->halo_u.Destroy());
   }
   levels_.clear();
+  PetscCall(algebraic_.Destroy());
 #if SHELLAC_CUDA
   PetscCall(graphs_.Destroy());
 #endif
@@ -355,7 +357,10 @@ template <class Part> std::vector<LevelFlops> Hierarchy<Part>::flops() const {
     if (l < last() || at.ratio >= 0)
       flops.steps = at.part.steps;
     else
-      flops.solve = has_line_ ? n * line_.flops() : variable ? 2 * n * n : n * (along + 1);
+      flops.solve = algebraic_.serves() ? algebraic_.flops()
+                    : has_line_         ? n * line_.flops()
+                    : variable          ? 2 * n * n
+                                        : n * (along + 1);
     all.push_back(flops);
   }
   return all;
@@ -375,13 +380,13 @@ template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
                   : walks()                                                       ? "plane by plane"
                   : takes_columns(at) || takes_row_columns(at)                    ? "column by column"
                                                                                   : "point by point";
-    if (l == last() && variable) info.passes = "inverse";
+    if (l == last() && variable) info.passes = algebraic_.serves() ? "PETSc's algebraic multigrid" : "its inverse";
     if constexpr (!variable)
       if (l == last() && !relaxes() && !has_line_)
-        info.passes = solver_.in_quarters(memory_) ? "axes' modes, in quarters"
-                      : solver_.in_planes(memory_) ? "axes' modes, plane by plane"
-                                                   : "axes' modes";
-    if (l == last() && has_line_) info.passes = "LU factors, from one end of the line to the other";
+        info.passes = solver_.in_quarters(memory_) ? "its axes' modes, in quarters"
+                      : solver_.in_planes(memory_) ? "its axes' modes, plane by plane"
+                                                   : "its axes' modes";
+    if (l == last() && has_line_) info.passes = "its LU factors, from one end of the line to the other";
     info.ratio = at.ratio;
     info.whole = at.whole;
     info.variable = variable;

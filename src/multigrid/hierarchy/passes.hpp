@@ -309,7 +309,9 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Solve(Guess guess, Cycle, 
   }
   // others are symmetric between their masses, which a level that is solved directly does not keep
   const bool transposed = transposed_ && (nonsymmetric_ || (variable && l == 0));
-  if (has_line_)
+  if (algebraic_.serves())
+    PetscCall(algebraic_.Apply(memory_, b, guess == Guess::given, x));
+  else if (has_line_)
     PetscCall(line_.Apply(memory_, b, x, transposed));
   else if constexpr (variable)
     PetscCall(solver_.Apply(memory_, b, x, transposed));

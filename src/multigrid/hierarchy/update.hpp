@@ -273,6 +273,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::FollowChange(S a, S *diago
                 !(at.grown > most_grown && (is.has_tiny || (l == 0 && !below_)));
       high.push_back(by.high);
     }
+    if (algebraic_.serves()) PetscCall(algebraic_.Follow(a, memory_, bottom.b.at(memory_), serves));
     if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
     for (int l = 0; l < last(); l++) {
       set_omega(level(l), high[l]);
@@ -282,7 +283,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::FollowChange(S a, S *diago
 #if SHELLAC_CUDA
     graphs_.Outdate(); // they have the smoothers' weights of before
 #endif
-    if (window_) PetscFunctionReturn(PETSC_SUCCESS);
+    if (window_ || algebraic_.serves()) PetscFunctionReturn(PETSC_SUCCESS);
 
     CouplingArrays rows;
     rows.grown = bottom.part.grown;

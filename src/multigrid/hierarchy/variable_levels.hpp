@@ -21,6 +21,30 @@ template <class From, class To> struct Convert {
   }
 };
 
+// Points that couplings hold, and those of them that get nothing from coarse points.
+struct LossSums {
+  PetscReal all, lost;
+};
+using Losses = Findings<Nothing, LossSums>;
+struct CountLost {
+  CouplingArrays     rows;
+  const PetscScalar *weights;
+  int                corners;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Losses *found) const {
+    const size_t at = rows.grown.index(p), points = rows.points();
+    for (int i = 0; i < n; i++) {
+      PetscScalar sum = 0, couplings = 0;
+      if (rows.slot(INVERSE_DIAGONAL)[at + i] == (PetscScalar)0) continue;
+      for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++) couplings += rows.slot(slot)[at + i];
+      if (couplings == (PetscScalar)0) continue;
+      for (int c = 0; c < corners; c++) sum += weights[c * points + at + i];
+      found->sums.all += 1;
+      if (sum == (PetscScalar)0) found->sums.lost += 1;
+    }
+  }
+};
+
 } // namespace point
 
 template <class Part> Box Hierarchy<Part>::grown(const Level &at) const {
@@ -110,19 +134,37 @@ PetscErrorCode Hierarchy<Part>::Keep(PetscMemType memory, Level &at, Couplings *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The weights of all points of a level, from these rows.
+// The weights of all points of a level, from these rows. gaps: null, or room for marks, among obstacles.
 template <class Part>
-PetscErrorCode Hierarchy<Part>::Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights) {
+PetscErrorCode Hierarchy<Part>::Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights,
+                                            Scratch<S> *gaps) {
+  constexpr int        rounds = 2; // the second one serves nearly all that the first one leaves
   const GridCoarsening coarsening = coarsening_of(l);
   const int            corners = coarsening.corners();
-
-  PetscFunctionBegin;
-  for (int axes = 0; (1 << axes) <= corners; axes++) {
-    PetscCall(interpolate(memory_, rows, coarsening, axes, weights));
+  const Patch         &patch = level(l).patch;
+  const auto           share = [&](int axes) {
+    PetscFunctionBegin;
     // a corner has a bit for each axis along which it is the upper one: those with more bits have no weights yet
     for (int c = 0; c < corners; c++)
       if ((int)std::bitset<3>((unsigned)c).count() <= axes)
-        PetscCall(fill_ghosts(memory_, level(l).patch, &halo, rows.grown, weights + c * rows.points()));
+        PetscCall(fill_ghosts(memory_, patch, &halo, rows.grown, weights + c * rows.points()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscFunctionBegin;
+  if (gaps) {
+    PetscCall(gaps->Grow(rows.points(), memory_));
+    PetscCall(gaps->Zero(memory_));
+  }
+  for (int axes = 0; (1 << axes) <= corners; axes++) {
+    PetscCall(interpolate(memory_, rows, coarsening, axes, weights));
+    PetscCall(share(axes));
+    for (int round = 0; gaps && axes > 0 && round < rounds; round++) {
+      PetscCall(mark_gaps(memory_, rows, coarsening, axes, weights, gaps->at(memory_)));
+      PetscCall(fill_ghosts(memory_, patch, &halo, rows.grown, gaps->at(memory_)));
+      PetscCall(fill_gaps(memory_, rows, coarsening, gaps->at(memory_), weights));
+      PetscCall(share(axes));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -148,6 +190,31 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetLastRows(Couplings *own
   if constexpr (std::is_same<T, S>::value) last_values_.assign(values, values + own->slots() * own->points());
   last_rows_.swap(&own->memory_of_values);
   last_rows_.change().clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether so many points of the fluid have got no weights that coarser levels hardly serve the others.
+template <class Part>
+PetscErrorCode Hierarchy<Part>::Loses(const CouplingArrays &rows, const Patch &patch, const S *weights, int corners,
+                                      MPI_Comm comm, bool *loses) {
+  constexpr PetscReal most = 1e-4;
+  point::Losses       found;
+
+  PetscFunctionBegin;
+  PetscCall(get_sum_of_runs(memory_, patch.all(), point::CountLost{rows, weights, corners}, &found));
+  PetscCall(found.Share(comm));
+  *loses = found.sums.lost > most * found.sums.all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Part> PetscErrorCode Hierarchy<Part>::DropBelow(int l) {
+  PetscFunctionBegin;
+  for (; last() > l; levels_.pop_back()) {
+    Level &at = level(last());
+    if (at.whole) continue;
+    PetscCall(at.halo_b.Destroy());
+    PetscCall(at.halo_u.Destroy());
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,15 +262,30 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
       PetscCall(of->derived.Grow(rows.slots() * rows.points(), memory));
       derived.values = of->derived.at(memory);
       PetscCall(derive_rows(memory, at.patch, rows, DerivedRows::symmetric_part, derived));
-      PetscCall(Interpolate(l, halo, derived, weights));
+      PetscCall(Interpolate(l, halo, derived, weights, nullptr));
       PetscCall(derive_rows(memory, at.patch, rows, DerivedRows::transpose, derived));
       PetscCall(of_restriction.MakeZero(memory, corners * rows.points(), &restriction));
-      PetscCall(Interpolate(l, halo, derived, restriction));
+      PetscCall(Interpolate(l, halo, derived, restriction, nullptr));
     } else {
-      PetscCall(Interpolate(l, halo, rows, weights));
+      // a window does not know what its neighbours' points take
+      PetscCall(Interpolate(l, halo, rows, weights, of->has_obstacles && !window_ ? &of->coarsening.total : nullptr));
       restriction = weights;
     }
     if (of->nonsymmetric) PetscCall(for_each_run(memory, rows.grown, point::DampRows{rows}));
+    bool loses = false; // levels that the user counts are all made, and so are those of which others are elsewhere
+    if (of->has_obstacles && !(of->nonsymmetric || opposite_ || rows.mass || below_ || window_ || options_.levels))
+      PetscCall(Loses(rows, at.patch, weights, corners, of->comm, &loses));
+    if (loses) {
+      CouplingArrays on_host = rows;
+      const S       *values;
+      PetscCall(rows.memory_of_values.Get(PETSC_MEMTYPE_HOST, &values));
+      on_host.values = const_cast<S *>(values);
+      PetscCall(algebraic_.Create(at.whole ? PETSC_COMM_SELF : of->comm, on_host, at.patch, &halo, device_, l ? 1 : 2));
+      if (!at.whole) PetscCall(halo.Destroy());
+      PetscCall(DropBelow(l));
+      *failed = false;
+      break;
+    }
     if (!at.whole) PetscCall(halo.Destroy());
     // the next level's rows; those of this rank, where it is put together from the ranks' parts
     const Patch coarse = target_patch(l);
@@ -223,7 +305,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
   if (has_line_) PetscFunctionReturn(PETSC_SUCCESS);
   if (window_)
     of->couplings.swap(&own);
-  else
+  else if (!algebraic_.serves())
     PetscCall(SetLastRows(&own, failed));
   PetscCall(of->bounds.GetHost(memory, &bounds));
   for (const RowBound &bound : bounds) high.push_back(bound.high);

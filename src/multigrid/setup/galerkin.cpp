@@ -128,6 +128,81 @@ PetscErrorCode interpolate_between(PetscMemType memory, const Weights &of, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Beside obstacles coarse points may be solid while points of the fluid between them, as of a narrow gap, get no weight. A
+// solid coarse point then stands for one of them. Marks: what those points want, and which coarse points are free.
+constexpr int wants_one = 1, is_free = 2;
+
+// Calls f(d) for the steps from a coarse point to the fine ones around it, until one is true.
+template <class Function> SHELLAC_RUN bool any_around(const GridCoarsening &c, const Function &f) {
+  const PetscInt reach[3] = {c.axis[0].coarsens, c.axis[1].coarsens, c.axis[2].coarsens};
+  PetscInt       d[3];
+  for (d[2] = reach[2]; d[2] >= -reach[2]; d[2]--)
+    for (d[1] = reach[1]; d[1] >= -reach[1]; d[1]--)
+      for (d[0] = reach[0]; d[0] >= -reach[0]; d[0]--)
+        if ((d[0] || d[1] || d[2]) && f(d)) return true;
+  return false;
+}
+
+// Of points that lie between coarse ones along so many axes, which have got what weights they get.
+struct MarkGaps {
+  Weights      of;
+  int          axes_between;
+  PetscScalar *mark;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const Box   &box = of.fine.grown;
+    const size_t at = box.index(p), points = of.fine.points();
+    for (int i = 0; i < n; i++) {
+      const PetscInt q[3] = {p[0] + i, p[1], p[2]};
+      int            between = 0;
+      PetscScalar    sum = 0;
+      mark[at + i] = 0;
+      for (int a = 0; a < 3; a++) between += of.coarsening.between(a, q[a]);
+      if (of.fine.slot(INVERSE_DIAGONAL)[at + i] != (PetscScalar)0) {
+        if (between != axes_between) continue;
+        for (int c = 0; c < of.coarsening.corners(); c++) sum += of.w[c * points + at + i];
+        if (sum == (PetscScalar)0) mark[at + i] = wants_one;
+      } else if (!between) {
+        const bool taken = any_around(of.coarsening, [&](const PetscInt d[3]) {
+          const PetscInt its[3] = {q[0] + d[0], q[1] + d[1], q[2] + d[2]}, corner[3] = {d[0] < 0, d[1] < 0, d[2] < 0};
+          return of.w[of.coarsening.corner(corner) * points + box.index(its)] != (PetscScalar)0;
+        });
+        if (!taken) mark[at + i] = is_free;
+      }
+    }
+  }
+};
+
+// A free coarse point prefers the first point around it that wants one, and such a point takes the first that prefers it.
+struct FillGaps {
+  Weights            of;
+  const PetscScalar *mark;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const Box   &box = of.fine.grown;
+    const size_t at = box.index(p);
+    for (int i = 0; i < n; i++) {
+      if (mark[at + i] != (PetscScalar)wants_one) continue;
+      const PetscInt q[3] = {p[0] + i, p[1], p[2]};
+      any_around(of.coarsening, [&](const PetscInt d[3]) {
+        const PetscInt J[3] = {q[0] - d[0], q[1] - d[1], q[2] - d[2]}, corner[3] = {d[0] < 0, d[1] < 0, d[2] < 0};
+        for (int a = 0; a < 3; a++)
+          if (of.coarsening.between(a, q[a]) != (d[a] != 0)) return false;
+        if (mark[box.index(J)] != (PetscScalar)is_free) return false;
+        PetscInt preferred[3] = {0, 0, 0};
+        any_around(of.coarsening, [&](const PetscInt e[3]) {
+          const PetscInt its[3] = {J[0] + e[0], J[1] + e[1], J[2] + e[2]};
+          for (int a = 0; a < 3; a++) preferred[a] = its[a];
+          return mark[box.index(its)] == (PetscScalar)wants_one;
+        });
+        if (preferred[0] != q[0] || preferred[1] != q[1] || preferred[2] != q[2]) return false;
+        of.w[of.coarsening.corner(corner) * of.fine.points() + at + i] = 1;
+        return true;
+      });
+    }
+  }
+};
+
 // ---- the coarse operator
 
 struct AddWeights {
@@ -206,6 +281,16 @@ PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, cons
                                           : interpolate_between<1>(memory, of, points, axes));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode mark_gaps(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
+                         int axes_between, PetscScalar *weights, PetscScalar *marks) {
+  return for_each_run(memory, coarsening.patch.all(), MarkGaps{{fine, coarsening, weights}, axes_between, marks});
+}
+
+PetscErrorCode fill_gaps(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
+                         const PetscScalar *marks, PetscScalar *weights) {
+  return for_each_run(memory, coarsening.patch.all(), FillGaps{{fine, coarsening, weights}, marks});
 }
 
 PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,

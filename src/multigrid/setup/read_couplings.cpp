@@ -164,7 +164,15 @@ struct SurveyRows {
         if (axes == 1 && d[a]) found->sums[a][0] += sum, found->sums[a][1] += some;
     }
     for (int i = 0; i < n; i++) {
-      if (fixed[at + i] != (PetscScalar)0) flags.fixed = 1;
+      if (fixed[at + i] != (PetscScalar)0) {
+        const PetscInt q[3] = {p[0] + i, p[1], p[2]};
+        bool           at_end = false;
+        for (int a = 0; a < 3; a++)
+          for (Side e : {LOWER, UPPER})
+            at_end = at_end || (patch.N[a] > 1 && !patch.periodic[a] && patch.at_domain_end(q, a, e));
+        flags.fixed = 1;
+        if (!at_end) flags.obstacles = 1;
+      }
       if (shift[i] != (PetscScalar)0) flags.shifted = 1;
       if (PetscRealPart(shift[i] * PetscConj(diagonal[i])) < 0) flags.opposite = 1;
       if (size[i] > 0) found->most = PetscMax(found->most, size[i] / PetscAbsScalar(diagonal[i]));
@@ -376,6 +384,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   if (result->refusal.empty() && rows->mixed_signs && !rows->nonsymmetric) result->refusal = opposite_signs;
   rows->near = found.flags.near;
   rows->has_fixed = found.flags.fixed;
+  rows->has_obstacles = found.flags.obstacles;
   rows->opposite = found.flags.opposite;
   rows->equal_pairs = !found.flags.unequal;
   rows->singular = !found.flags.fixed && !found.flags.shifted;

@@ -13,10 +13,11 @@ namespace shellac {
 
 // What a set-up finds at the points of a rank.
 struct RowFlags {
-  // fixed points; shifts, and any of the sign opposite to the diagonal's; couplings that are symmetric only with weights,
-  // if at all: not at all, of a wide range or beyond that of numbers; couplings of each sign; rows that are near the
-  // operator's: see AddFar
-  int problem, fixed, shifted, opposite, weighted, unequal, nonsymmetric, wide, overflow, positive, negative, near;
+  // fixed points; such not at an end; shifts, and any of the sign opposite to the diagonal's; couplings that are symmetric
+  // only with weights, if at all: not at all, of a wide range or beyond that of numbers; couplings of each sign; rows that
+  // are near the operator's: see AddFar
+  int problem, fixed, obstacles, shifted, opposite, weighted, unequal, nonsymmetric, wide, overflow, positive, negative,
+      near;
   int other_ends[3][2]; // ends with points that are not fixed
 };
 // sums: of an axis: couplings and how many; shifts at its lower and upper end. most: the sum of a row's couplings over its
@@ -123,11 +124,11 @@ struct BoundRows {
 
 // The rows of an operator on the rank's points and those next to them, with a grid of axes beside them that tells how far
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
-// nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null
-// space. nonsymmetric: with any weights of a fair range; the rows have none then. mixed_signs: couplings of a star have
-// both signs. near: in place of couplings two steps away there are others, see AddFar. opposite: shifts have the sign
-// opposite to the diagonal's. equal_pairs: without masses rows are symmetric, but for rounding errors. ratio: see
-// relaxations().
+// nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such; has_obstacles: not at an end.
+// singular: constants are the null space. nonsymmetric: with any weights of a fair range; the rows have none then.
+// mixed_signs: couplings of a star have both signs. near: in place of couplings two steps away there are others, see
+// AddFar. opposite: shifts have the sign opposite to the diagonal's. equal_pairs: without masses rows are symmetric, but
+// for rounding errors. ratio: see relaxations().
 struct OperatorRows {
   MPI_Comm            comm = MPI_COMM_NULL;        // of the ranks that have the level's rows together
   PetscMemType        memory = PETSC_MEMTYPE_HOST; // of the arrays
@@ -135,7 +136,8 @@ struct OperatorRows {
   Axis                axes[3];
   Mirror<PetscScalar> fixed;
   Box                 box;
-  bool has_fixed = false, singular = false, nonsymmetric = false, mixed_signs = false, opposite = false, near = false;
+  bool has_fixed = false, has_obstacles = false, singular = false, nonsymmetric = false, mixed_signs = false,
+       opposite = false, near = false;
   bool                equal_pairs = false;
   PetscReal           ratio = PETSC_MAX_REAL;
 
