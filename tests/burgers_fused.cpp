@@ -88,8 +88,8 @@ TEST_CASE("in 2-D, fused steps are those of the Runge-Kutta methods", "[burgers]
       const std::string inflow = strcmp(boundary, "inflow") ? "" : " -burgers_inflow 0.3,-0.4,0.2,0.1";
       Run               run(PETSC_COMM_WORLD, N[0], !strcmp(boundary, "periodic"),
                             std::string("-burgers_flux godunov -ts_type burgersfused -burgers_fused_steps 4 -burgers_bc ") +
-                                boundary + inflow + " -burgers_reconstruct " + scheme.reconstruction + " -burgers_fused_scheme " +
-                                scheme.name,
+                                boundary + inflow + " -burgers_reconstruct " + scheme.reconstruction +
+                                " -burgers_fused_scheme " + scheme.name,
                             N[1]);
       OK(VecDestroy(&run.u));
       run.u = random_vector(run.da, 3);

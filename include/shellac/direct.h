@@ -56,7 +56,7 @@
    R. W. Hockney, A fast direct solution of Poisson's equation using Fourier analysis, 1965; G. Strang, The discrete cosine
    transform, 1999.
 
-.seealso: `PCSTENCILMG`, `PCStencilFFTSetApproximate()`, `PCStencilFFTSetPrecision()`, `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`
+.seealso: `PCSTENCILMG`, `PCStencilFFTSetApproximate()`, `PCStencilFFTSetPrecision()`, `MATLAPLACE`, `MATSTENCILSHELL`
 M*/
 #define PCSTENCILFFT "stencilfft"
 

@@ -46,7 +46,7 @@ template <class T> struct DivideBySymbol {
   }
 };
 
-// The eigenvalues of equal rows where all axes are periodic, in modes e^{iωx}: the sum of entries, of steps s, times e^{iωs}.
+// The eigenvalues of equal rows where all axes are periodic, in modes e^{iωx}: sums of entries, of steps s, times e^{iωs}.
 struct PeriodicSymbol {
   using Complex = ComplexOf<PetscReal>;
   const Complex *roots[3]; // e^{iω} of this part's modes

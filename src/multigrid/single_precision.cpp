@@ -1,5 +1,5 @@
-// What preconditioners in single precision cannot serve: methods that would report residuals of another x, and numbers beyond
-// its range.
+// What preconditioners in single precision cannot serve: methods that would report residuals of another x, and numbers
+// beyond its range.
 
 #include <shellac/krylov.h>
 

@@ -334,7 +334,7 @@ class Mistakes(unittest.TestCase):
         points, field = np.zeros((3, 2)), da.createGlobalVec()
         cases = [
             (lambda: shellac.laplace(da, boundary="dirichlet"), ValueError, "'eliminated', 'identity', 'neumann'"),
-            (lambda: shellac.laplace(da, length=[1, 1]), TypeError, "unexpected keyword argument 'length'; use one of boundary, robin"),
+            (lambda: shellac.laplace(da, length=[1, 1]), TypeError, "unexpected keyword argument 'length'; use one of boundary"),
             (lambda: shellac.kernelsum(points, method="fast"), TypeError, "'method'; use one of kernel, .*self, type"),
             (lambda: shellac.burgers(ts, boundary="inflow"), TypeError, "'boundary'; use one of flux, reconstruct, bc"),
             (lambda: shellac.vector(["a", "b"]), TypeError, "array of numbers"),
@@ -387,7 +387,7 @@ class Mistakes(unittest.TestCase):
             (lambda: shellac.burgers(ts, flux="upwind"), ValueError, "'godunov'"),
             (lambda: shellac.burgers(da), TypeError, "PETSc.TS"),
             (lambda: shellac.burgers(ts, fused_scheme="rk4"), ValueError, "'rk4'; use one of 'euler', 'ssprk2', 'ssprk3'"),
-            (lambda: shellac.burgers(ts, fused_steps=2**64 + 5), ValueError, "fused_steps is 18446744073709551621; .* from -"),
+            (lambda: shellac.burgers(ts, fused_steps=2**64 + 5), ValueError, "is 18446744073709551621; .* from -"),
             (lambda: shellac.burgers(ts, fused_steps=1.5), TypeError, "fused_steps is 1.5; it must be an integer"),
             (lambda: shellac.burgers(ts, fused_steps=np.inf), TypeError, "fused_steps is inf; it must be an integer"),
             (lambda: shellac.TSBurgersSetCheckInterval(ts, 2**64), ValueError, "interval is 18446744073709551616; "),

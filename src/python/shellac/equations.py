@@ -74,8 +74,8 @@ class Equation:
             options = {key.lstrip("-"): value for key, value in (options or {}).items()}
             for key in options:
                 if key.startswith(("dm_", "da_", "equation")) and key not in ("dm_mat_type", "dm_vec_type"):
-                    raise ValueError(f"{what}: the option {key} is for the making of a grid or of its equation; set it before, "
-                                     "or give it on the command line")
+                    raise ValueError(f"{what}: the option {key} is for the making of a grid or of its equation; set it "
+                                     "before, or give it on the command line")
             if isinstance(text, os.PathLike) or "=" not in text:
                 text, function = os.fspath(text), "DMDASetEquationFromFile"
             else:

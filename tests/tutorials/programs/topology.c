@@ -1,6 +1,6 @@
 /* Topology optimisation as its programs begin: a clamped beam of bricks with three displacements a node, a load
-   at the other end's lower edge, stiffness E = 1e-6 + density^3. Each design is solved for, then densities follow the energy of
-   the elements. -designs */
+   at the other end's lower edge, stiffness E = 1e-6 + density^3. Each design is solved for, then densities follow the energy
+   of the elements. -designs */
 #include <petscdmda.h>
 #include <petscksp.h>
 
