@@ -167,7 +167,7 @@ template <class T> PetscErrorCode SolveIn<T>::DivideSkew(PetscMemType memory, co
   }
   divide.symbol.transposed = transposed_;
   divide.stride[0] = (size_t)part.size(0), divide.stride[1] = divide.stride[0] * (size_t)part.size(1);
-  PetscCall(for_each_run(memory, {{0, 0, 0}, {part.size(0), part.size(1), part.size(2)}}, divide));
+  PetscCall(for_each_run(memory, without_place(part), divide));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,14 +180,13 @@ template <class T> PetscErrorCode SolveIn<T>::InModes(PetscMemType memory, const
   PetscCall(PetscLogEventBegin(direct_modes_event, 0, 0, 0, 0));
   PetscCall(GetSymbol(memory, part, &symbol, &scale));
   const size_t stride[2] = {(size_t)part.size(0), (size_t)part.size(0) * (size_t)part.size(1)};
-  const Box    points = {{0, 0, 0}, {part.size(0), part.size(1), part.size(2)}};
   if (is_skew_) {
     PetscCall(DivideSkew(memory, part, x));
   } else if constexpr (has_all) {
     if (axes_[last].way == Way::tridiagonal)
       PetscCall(tridiagonal_.Apply(memory, symbol, scale, x, &eliminated_));
     else
-      PetscCall(for_each_run(memory, points, DivideBySymbol<T>{symbol, scale, {stride[0], stride[1]}, x}));
+      PetscCall(for_each_run(memory, without_place(part), DivideBySymbol<T>{symbol, scale, {stride[0], stride[1]}, x}));
   }
   PetscCall(PetscLogEventEnd(direct_modes_event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,9 +6,9 @@ namespace shellac {
 
 namespace {
 
-constexpr PetscInt64 most_threads = 65536; // on a GPU; a piece has at least
-constexpr PetscInt   least_piece = 32;     // points, and a line at most
-constexpr PetscInt   most_pieces = 32;
+// on a GPU: threads at most, points of a piece at least, and pieces of a part at most
+constexpr PetscInt64 most_threads = 65536;
+constexpr PetscInt   least_piece = 32, most_pieces = 32;
 
 // x of the rows with right-hand side b, with `lower` added to the last diagonal entry.
 std::vector<PetscReal> solve_line(const std::vector<PetscReal> &lower, const std::vector<PetscReal> &upper,
@@ -103,7 +103,7 @@ PetscErrorCode TridiagonalSolve::Create(MPI_Comm comm, const AxisModes &modes, i
 template <bool slopes, class T> PetscErrorCode TridiagonalSolve::Run(PetscMemType memory, const Systems<T> &systems) {
   const auto for_each_piece = [&](const auto &f) { // on the host one after the other: runs are of systems
     const PetscInt count = part_.points() ? pieces_ : 0, step = PetscMemTypeHost(memory) ? 1 : count;
-    Box            box = {{0, 0, 0}, {part_.size(0), part_.size(1), part_.size(2)}};
+    Box            box = without_place(part_);
     PetscFunctionBegin;
     for (PetscInt n = 0; n < count; n += step) {
       box.lo[axis_] = n, box.hi[axis_] = n + step;
@@ -114,7 +114,7 @@ template <bool slopes, class T> PetscErrorCode TridiagonalSolve::Run(PetscMemTyp
 
   PetscFunctionBegin;
   if (systems.split) {
-    Box          lines = {};
+    Box          lines = without_place(lines_);
     PetscScalar *whole = systems.ends;
     SolveEnds    solve = {{1, (size_t)lines_.size(0), (size_t)lines_.size(0) * (size_t)lines_.size(1)},
                           axis_,
@@ -128,7 +128,6 @@ template <bool slopes, class T> PetscErrorCode TridiagonalSolve::Run(PetscMemTyp
       whole = whole_.at(memory);
       PetscCall(move_->Run(memory, false, systems.ends, whole, packed_));
     }
-    for (int d = 0; d < 3; d++) lines.hi[d] = lines_.size(d);
     if (lines.points()) lines.hi[axis_] = 1;
     solve.ends = whole;
     PetscCall(for_each_run(memory, lines, solve));

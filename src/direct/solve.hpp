@@ -17,9 +17,8 @@ public:
   // single: its arrays are in single precision; complex: its modes may be complex
   static std::unique_ptr<SeparableSolve> Make(bool single, bool complex);
   virtual ~SeparableSolve() = default;
-  // Collective. device: the vectors are on GPUs,
-  // between which values go that way. *why: what the operator is or has that prevents it, or, if it is wanted only then,
-  // makes it slower than multigrid.
+  // Collective. device: the vectors are on GPUs, between which values go that way. *why: what the operator is or has that
+  // prevents it, or, if it is wanted only then, makes it slower than multigrid.
   PetscErrorCode Create(const Grid &grid, const ProductsOfAxes &of, bool device, bool if_fast, HaloWay way,
                         std::string *why);
   // x = the inverse times b; zero at points that are fixed. transposed: where it is skew.

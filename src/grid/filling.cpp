@@ -15,6 +15,10 @@ Box common(const Box &one, const Box &other) {
   return box;
 }
 
+Box without_place(const Box &box) {
+  return {{0, 0, 0}, {box.size(0), box.size(1), box.size(2)}};
+}
+
 namespace {
 
 // An array over a box; its points are those of a patch that begins there.

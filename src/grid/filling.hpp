@@ -6,6 +6,7 @@
 namespace shellac {
 
 Box common(const Box &one, const Box &other); // empty where they have no point in common
+Box without_place(const Box &box);            // of the same size, from zero on
 
 // Boxes are of indices on the whole grid; on a periodic axis they may go on beyond its ends.
 struct FillingBoxes {

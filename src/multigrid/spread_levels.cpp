@@ -12,10 +12,6 @@ namespace {
 
 constexpr PetscMemType on_gpu = PETSC_MEMTYPE_DEVICE;
 
-Box without_place(const Box &box) {
-  return {{0, 0, 0}, {box.size(0), box.size(1), box.size(2)}};
-}
-
 // A window's points couple nothing outside: its margin may hold any values.
 struct LeaveOutside {
   Patch          patch;
