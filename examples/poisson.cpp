@@ -173,7 +173,8 @@ static PetscErrorCode Solve(const Problem &problem, Vec f, PCType pc_type, Run *
   KSP            ksp;
   PC             pc;
   PetscLogDouble begin, end;
-  PetscBool      monitored, is_stencilmg, is_aij, once;
+  PCType         chosen;
+  PetscBool      monitored, needs_grid, is_aij, once;
   const bool     definite = PetscImaginaryPart(problem.sigma) == 0 && PetscRealPart(problem.sigma) >= 0;
 
   PetscFunctionBegin;
@@ -188,18 +189,19 @@ static PetscErrorCode Solve(const Problem &problem, Vec f, PCType pc_type, Run *
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, pc_type));
   PetscCall(KSPSetFromOptions(ksp));
-  // stencilmg needs an operator of Shellac's: the assembled matrix gets PETSc's own multigrid
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSTENCILMG, &is_stencilmg));
+  // Shellac's need an operator of its own: the assembled matrix gets PETSc's multigrid
+  PetscCall(PCGetType(pc, &chosen));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &needs_grid, PCSTENCILMG, PCSTENCILFFT, PCSTENCIL, ""));
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)run->A, &is_aij, MATSEQAIJ, MATMPIAIJ, ""));
-  if (is_stencilmg && is_aij) {
+  if (needs_grid && is_aij) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s is solved with -pc_type gamg: %s takes no assembled matrix\n\n",
+                          run->name, chosen));
     PetscCall(PCSetType(pc, PCGAMG));
     PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &once));
     if (once) { // GAMG alone would be no solution
       PetscCall(KSPSetType(ksp, definite ? KSPCG : KSPGMRES));
       PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
     }
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s is solved with -pc_type gamg: stencilmg takes no assembled matrix\n\n",
-                          run->name));
   }
   PetscCall(VecDuplicate(f, &run->u));
   PetscCall(PetscObjectSetName((PetscObject)run->u, "u"));

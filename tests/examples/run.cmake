@@ -187,6 +187,10 @@ if(cuda AND EXISTS /dev/nvidiactl)
 endif()
 expect("${converged}" poisson -dim 3 -n 7 -picture none)
 expect("${converged}" poisson -n 12 -pc_type sor -ksp_max_it 50 -picture none)
+foreach(type stencilfft stencil)
+  expect("aij is solved with -pc_type gamg: ${type} takes no.*${converged}" poisson -n 12 -ksp_type stencil -pc_type ${type}
+    -picture none)
+endforeach()
 expect("${converged}" poisson -dm_mat_type helmholtz -mat_helmholtz_shift 4 -n 20 -picture none)
 
 # States from files
