@@ -275,6 +275,19 @@ TEST_CASE("stencilfft refuses what it cannot invert, and says what can", "[direc
                set_up(variable));
   EXPECT_ERROR(PETSC_ERR_SUP, ({"stencilfft", "2 unknowns", "use -pc_type stencilmg"}), set_up(systems));
   CHECK(set_up(variable, PCSTENCILMG)() == 0);
+  Matrix blocks;
+  OK(MatConvert(aij, MATBAIJ, MAT_INITIAL_MATRIX, &blocks));
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"baij", "-dm_mat_type stencil"}), set_up(blocks));
+  CHECK(error_problem(PETSC_ERR_ARG_WRONG, {"gamg"}, set_up(blocks)) != ""); // it takes AIJ only
+  const auto with_end = [&](PetscReal end) { // at the lower end of x, a diagonal of its own
+    return on_grid(star, [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+      const bool center = !arm[0] && !arm[1] && !arm[2];
+      *block = center ? (p[0] ? 4 : end) : -1;
+    });
+  };
+  CHECK(set_up(with_end(4.5))() == 0);
+  Matrix low = with_end(2.5);
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"stencilfft", "end whose coefficient", "_approximate"}), set_up(low));
   Matrix one_end = on_grid(star, [](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
     const bool center = !arm[0] && !arm[1] && !arm[2];
     *block = p[0] == 0 ? (center ? 1 : 0) : center ? 4 : -1;

@@ -77,6 +77,7 @@ TEST_CASE("options of helmholtz", "[misuse]") {
           {"-mat_helmholtz_shift inf", PETSC_ERR_ARG_OUTOFRANGE, "inf|finite"},
           {"-mat_helmholtz_shift -1e999", PETSC_ERR_ARG_OUTOFRANGE, "inf|finite"},
           {"-mat_helmholtz_shift much", PETSC_ERR_ARG_OUTOFRANGE, "mat_helmholtz_shift|much|give: "},
+          {"-mat_helmholtz_shift 1,2", PETSC_ERR_ARG_OUTOFRANGE, "mat_helmholtz_shift|1,2|give: "},
           {"-mat_helmholtz_omega nan", PETSC_ERR_ARG_OUTOFRANGE, "nan|finite"},
           {"-mat_helmholtz_omega inf", PETSC_ERR_ARG_OUTOFRANGE, "inf|finite"},
           {"-mat_helmholtz_omega 1e200", PETSC_ERR_ARG_OUTOFRANGE, "shift|inf|finite"},
@@ -85,6 +86,9 @@ TEST_CASE("options of helmholtz", "[misuse]") {
           {"-mat_helmholtz_shift 0 -mat_helmholtz_omega 0", PETSC_ERR_ARG_INCOMP, "one of them"},
           {"-mat_helmholtz_halo gpu", PETSC_ERR_USER, "gpu|mat_helmholtz_halo|give: automatic|host"},
       });
+  if (!PetscDefined(USE_COMPLEX))
+    check_mistakes(product_of(MATHELMHOLTZ),
+                   {{"-mat_helmholtz_shift 1+2i", PETSC_ERR_ARG_OUTOFRANGE, "1+2i|give: a real|complex scalars"}});
 }
 
 TEST_CASE("creation and settings of laplace and helmholtz", "[misuse]") {

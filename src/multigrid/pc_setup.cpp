@@ -41,7 +41,7 @@ PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
   PetscCall(PetscOptionsHasName(options, prefix, "-mat_stencil_fallback", &fell_back));
   PetscCall(PCGetOptionsPrefix(pc, &pc_prefix));
   if (pc_prefix) PetscCall(PetscStrendswith(pc_prefix, "sub_", &of_block));
-  const bool        assembled = strstr(type, "aij") != NULL && !of_block;
+  const bool        assembled = strstr(type, "aij") && !strstr(type, "baij") && !of_block; // as GAMG takes
   const std::string remedy =
       own ? own
       : of_block

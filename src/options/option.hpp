@@ -27,10 +27,11 @@ template <size_t n> constexpr const Option &find_option(const Option (&table)[n]
   throw "no such option";
 }
 
-// The text of an option must be of its kind, each part between commas: PETSc's own error names neither the option nor
-// what it takes.
+// The text of an option must be of its kind, in a list each part: PETSc's own error names neither the option nor what it
+// takes.
 template <class Convert>
-PetscErrorCode check_text(OptionItems items, const Option &option, PetscErrorCode error, const Convert &convert) {
+PetscErrorCode check_text(OptionItems items, const Option &option, PetscErrorCode error, const Convert &convert,
+                          char separator = '\0') {
   const char *given = NULL;
   PetscBool   set;
 
@@ -38,7 +39,7 @@ PetscErrorCode check_text(OptionItems items, const Option &option, PetscErrorCod
   PetscCall(PetscOptionsFindPair(items->options, items->prefix, option.key, &given, &set));
   if (!set || !given || !*given) PetscFunctionReturn(PETSC_SUCCESS);
   std::istringstream parts(given);
-  for (std::string part; std::getline(parts, part, ',');) {
+  for (std::string part; std::getline(parts, part, separator);) {
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
     const bool valid = convert(part.c_str());
     PetscCall(PetscPopErrorHandler());
@@ -47,11 +48,12 @@ PetscErrorCode check_text(OptionItems items, const Option &option, PetscErrorCod
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-inline PetscErrorCode check_numbers(OptionItems items, const Option &option) {
-  return check_text(items, option, PETSC_ERR_ARG_OUTOFRANGE, [](const char *part) {
+inline PetscErrorCode check_numbers(OptionItems items, const Option &option, char separator = '\0') {
+  const auto convert = [](const char *part) {
     PetscReal value;
     return PetscOptionsStringToReal(part, &value) == PETSC_SUCCESS;
-  });
+  };
+  return check_text(items, option, PETSC_ERR_ARG_OUTOFRANGE, convert, separator);
 }
 
 // PETSc's readers, between PetscOptionsHeadBegin() and PetscOptionsHeadEnd(), with the words of a table.
@@ -90,7 +92,7 @@ inline PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &
 inline PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &option, PetscReal values[], PetscInt *n,
                                   PetscBool *set) {
   PetscFunctionBegin;
-  PetscCall(check_numbers(PetscOptionsObject, option));
+  PetscCall(check_numbers(PetscOptionsObject, option, ','));
   PetscCall(PetscOptionsRealArray(option.key, option.meaning, option.setter, values, n, set));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,8 +121,11 @@ inline PetscErrorCode read_option(OptionItems PetscOptionsObject, PetscObject ob
 // Of a Mat or another object with this communicator.
 inline PetscErrorCode read_scalar_option(OptionItems PetscOptionsObject, MPI_Comm comm, const Option &option,
                                          PetscScalar *value, PetscBool *set) {
+  Option allowed = option;
+
   PetscFunctionBegin;
-  PetscCall(check_text(PetscOptionsObject, option, PETSC_ERR_ARG_OUTOFRANGE, [](const char *part) {
+  if (!PetscDefined(USE_COMPLEX)) allowed.values = "a real number; complex ones need a PETSc with complex scalars";
+  PetscCall(check_text(PetscOptionsObject, allowed, PETSC_ERR_ARG_OUTOFRANGE, [](const char *part) {
     PetscScalar number;
     return PetscOptionsStringToScalar(part, &number) == PETSC_SUCCESS;
   }));

@@ -203,7 +203,7 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
   int                               read_along = 0;           // the axis that gives sigma
   PetscScalar                       beyond_middle[3];         // what the row in the middle of an axis has beyond sigma
   PetscReal                         least = PETSC_MAX_REAL;
-  bool                              fixed_at_one_end = false;
+  bool                              fixed_at_one_end = false, ends_differ = false;
 
   PetscFunctionBegin;
   why->clear();
@@ -279,13 +279,17 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
       axis.edge[0] = beyond(0);
       axis.edge[N] = beyond(N - 1);
     }
-    for (PetscReal edge : axis.edge) {
-      const int its_sign = edge > 0 ? 1 : edge < 0 ? -1 : 0;
-      if (its_sign * sign < 0) *why = "couples points with opposite signs";
-      if (its_sign) sign = its_sign;
+    for (PetscInt i = 1; i < N + 2; i++) { // those of the ends last
+      const PetscReal edge = axis.edge[i % (N + 1)];
+      const int       its_sign = edge > 0 ? 1 : edge < 0 ? -1 : 0;
+      if (its_sign * sign < 0 && (i < N || axis.periodic))
+        *why = "couples points with opposite signs";
+      else if (its_sign * sign < 0)
+        ends_differ = true;
+      if (its_sign && !sign) sign = its_sign;
     }
   }
-  if (!why->empty() && fixed_at_one_end) *why = "has identity rows at one end of an axis alone";
+  if ((ends_differ || !why->empty()) && fixed_at_one_end) *why = "has identity rows at one end of an axis alone";
   for (int b = 0; b < 3; b++)
     if (b != read_along) *sigma -= beyond_middle[b];
   if (PetscAbsScalar(*sigma) <= significant * least) *sigma = 0;
@@ -300,7 +304,8 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool 
   PetscCall(arrays.Restore());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, off, offs, MPI_INT, MPI_MAX, grid.comm));
   if (off[not_near] && why->empty()) *why = "has coefficients that are not one sum over the axes";
-  *equal = !off[not_near] && !off[not_equal];
+  if (ends_differ && why->empty()) *why = "has an end whose coefficient has the sign opposite to the others";
+  *equal = why->empty() && !off[not_equal];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
