@@ -302,6 +302,7 @@ TEST_CASE("stencilfft refuses what it cannot invert, and says what can", "[direc
   c.sigma = -4 * (sine[0] * sine[0] + sine[1] * sine[1]);
   Matrix singular = on_grid(c.lattice(), c.fill());
   EXPECT_ERROR(PETSC_ERR_MAT_LU_ZRPVT, ({"stencilfft", "singular", "MatSetNullSpace"}), set_up(singular));
+  EXPECT_ERROR(PETSC_ERR_MAT_LU_ZRPVT, ({"-pc_type stencil:", "singular"}), set_up(singular, PCSTENCIL));
 }
 
 TEST_CASE("stencilfft preconditions other operators by their means", "[direct]") {

@@ -229,6 +229,7 @@ PetscErrorCode try_stencilfft(PC pc, bool if_fast, std::string *why) {
   StencilMat    *context;
   Mat            A, P;
   MatType        type;
+  PCType         pc_type;
   MatNullSpace   space;
   VecType        vec_type;
   ProductsOfAxes products;
@@ -276,12 +277,13 @@ PetscErrorCode try_stencilfft(PC pc, bool if_fast, std::string *why) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetNullSpace(P, &space));
+  PetscCall(PCGetType(pc, &pc_type));
   PetscCheck(
       !solve->singular() || products.terms[0] == (PetscScalar)0 || space, PetscObjectComm((PetscObject)pc),
       PETSC_ERR_MAT_LU_ZRPVT,
-      "-pc_type stencilfft: this matrix of type %s is singular, the shift cancels an eigenvalue; change the shift, "
-      "or attach the null space by MatSetNullSpace()",
-      type);
+      "-pc_type %s: this matrix of type %s is singular, the shift cancels an eigenvalue; change the shift, or attach "
+      "the null space by MatSetNullSpace()",
+      pc_type, type);
   PetscCall(get_fixed(P, context->grid, products.axes, NULL, &fft->fixed));
   fft->read.reset();
   fft->halved = products.halved;
