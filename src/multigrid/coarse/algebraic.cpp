@@ -111,7 +111,11 @@ PetscErrorCode AlgebraicSolve::Create(MPI_Comm comm, const CouplingArrays &rows,
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &pinned_, 1, MPI_INT, MPI_MAX, comm));
   PetscCall(MatCreate(comm, &A_));
   PetscCall(MatSetSizes(A_, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetType(A_, device ? MATAIJCUSPARSE : MATAIJ));
+  // not aijcusparse: where rows are identities, GAMG's sums of its matrices fail with illegal instructions (PETSc 3.26)
+  PetscCall(MatSetType(A_, MATAIJ));
+  PetscCall(MatSetOptionsPrefix(A_, "pc_stencilmg_algebraic_"));
+  PetscCall(MatSetFromOptions(A_));
+  if (device) PetscCall(MatSetVecType(A_, VECCUDA));
   PetscCall(MatSetPreallocationCOO(A_, (PetscCount)values.size(), row.data(), column.data()));
   PetscCall(MatSetValuesCOO(A_, values.data(), INSERT_VALUES)); // equal places, as around two points, are added up
   PetscCall(MatSetOption(A_, MAT_SYMMETRIC, PETSC_TRUE));
