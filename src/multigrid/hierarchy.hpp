@@ -208,12 +208,18 @@ private:
   }
   // Whether they go column by column.
   bool takes_columns(const Level &at) const {
-    return SHELLAC_CUDA && !variable && PetscMemTypeDevice(memory_) && column::fits(at.patch);
+    return SHELLAC_CUDA && !variable && PetscMemTypeDevice(memory_) && column::fits(at.patch) && !at.odd_ends;
+  }
+  // Whether some axis of what is on this rank is periodic.
+  static bool goes_around(const Level &at) {
+    const bool *periodic = at.patch.periodic;
+    return periodic[0] || periodic[1] || periodic[2];
   }
   // Whether red-black steps take passes of one or two, of both colours.
   bool takes_pairs(const Level &at) const {
 #if SHELLAC_CUDA
-    if constexpr (!variable) return at.part.red_black && options_.fused && takes_columns(at) && can_sweep_pairs<T>();
+    if constexpr (!variable)
+      return at.part.red_black && options_.fused && takes_columns(at) && !goes_around(at) && can_sweep_pairs<T>();
 #endif
     (void)at;
     return false;
@@ -226,7 +232,7 @@ private:
 #endif
   // Whether a residual and its restriction take one pass; on small levels two short ones are faster.
   bool restricts_residual_at_once(int l) const {
-    return options_.fused && takes_columns(level(l)) && coarsens_all(level(l).part) &&
+    return options_.fused && takes_columns(level(l)) && !goes_around(level(l)) && coarsens_all(level(l).part) &&
            column::fills_gpu(level(l).patch, 4);
   }
   // Whether the cycles after full multigrid take all steps on the finest level after the coarse grid (transposed:

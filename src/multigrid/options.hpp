@@ -20,7 +20,8 @@ constexpr Option multigrid_options[] = {
      "PCStencilMGSetSmooths"},
     {"-pc_stencilmg_smoother", "automatic|chebyshev|red_black", "automatic",
      "in 3-D with constant coefficients: Jacobi steps with Chebyshev's weights, or red-black "
-     "over-relaxation; automatic: red_black in full multigrid and F-cycles, otherwise chebyshev",
+     "over-relaxation; automatic: red_black in full multigrid and F-cycles, on a GPU if no axis is periodic; otherwise "
+     "chebyshev",
      "PCStencilMGSetSmoother"},
     {"-pc_stencilmg_levels", "integer, 0 or more", "0",
      "largest number of levels; 0: until the last one can be solved directly",

@@ -1,8 +1,8 @@
 #pragma once
 // Passes over a level of three dimensions on a GPU where the operator is a sum over the axes: a thread computes some
-// points of a column along the third axis, and keeps what the next one needs. The level is one rank's, and no axis is
-// periodic. Each does what the functor of the same name in the file of its verb does; pure functors, for host and
-// device, so that tests compare the two.
+// points of a column along the third axis, and keeps what the next one needs. The level is one rank's, and the ends of a
+// periodic axis are no coarse points both. Each does what the functor of the same name in the file of its verb does;
+// pure functors, for host and device, so that tests compare the two.
 
 #include "device/chain.hpp"
 #include "multigrid/level.hpp"
@@ -16,9 +16,7 @@ constexpr PetscInt many = 8, few = 2;
 
 // Whether a level has such passes.
 inline bool fits(const Patch &patch) {
-  bool ends = is_alone(patch) && patch.size[2] > 1;
-  for (int a = 0; a < 3; a++) ends = ends && !patch.periodic[a];
-  return ends;
+  return is_alone(patch) && patch.size[2] > 1;
 }
 // Of the threads that compute a patch's points.
 inline Box threads(const Patch &patch, PetscInt points) {
@@ -34,6 +32,24 @@ inline bool fills_gpu(const Patch &patch, PetscInt points) {
 #endif
 }
 
+// Where the neighbours of a point along an axis are.
+struct Beside {
+  ptrdiff_t step[2];
+  bool      there[2];
+
+  SHELLAC_HD Beside(const Patch &patch, int a, PetscInt p) {
+    const ptrdiff_t stride = (ptrdiff_t)patch.stride(a);
+    for (int side = LOWER; side <= UPPER; side++) {
+      const PetscInt q = periodic_index(patch, a, side == LOWER ? p - 1 : p + 1);
+      there[side] = q >= 0;
+      step[side] = (q - p) * stride;
+    }
+  }
+  template <class T> SHELLAC_HD T value(const T *here, int side) const {
+    return there[side] ? here[step[side]] : T(0);
+  }
+};
+
 enum class Does { smooth, smooth_zero, residual }; // from a guess; from the guess zero; b - A u
 
 template <Does does, PetscInt points, class T> struct Step {
@@ -47,11 +63,10 @@ template <Does does, PetscInt points, class T> struct Step {
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt part) const {
     const Patch        &patch = level.patch;
     const PetscInt      nz = patch.size[2], first = part * points, end = PetscMin(first + points, nz);
-    const ptrdiff_t     row = patch.size[0], plane = row * patch.size[1];
+    const ptrdiff_t     plane = (ptrdiff_t)patch.stride(2);
     const AxisPoint<R>  x = level.axis[0][i], y = level.axis[1][j];
     const AxisPoint<R> *z = level.axis[2];
-    const bool          has_west = i > 0, has_east = i + 1 < patch.size[0];
-    const bool          has_south = j > 0, has_north = j + 1 < patch.size[1];
+    const Beside        beside_x(patch, 0, i), beside_y(patch, 1, j), first_z(patch, 2, first), last_z(patch, 2, end - 1);
     const T             diagonal = level.sigma + (x.lower + x.upper + y.lower + y.upper);
     const R             inside = x.in * y.in;
     const size_t        at = patch.index(i, j, first);
@@ -63,14 +78,13 @@ template <Does does, PetscInt points, class T> struct Step {
         *to = inside * z[k].in == 0 ? T(0) : omega / (diagonal + (z[k].lower + z[k].upper)) * *f;
     } else {
       const T *__restrict__ here = u + at;
-      T below = first > 0 ? here[-plane] : T(0), center = here[0];
+      T below = first_z.value(here, LOWER), center = here[0];
       SHELLAC_UNROLL
       for (PetscInt k = first; k < end; k++, f += plane, to += plane, here += plane) {
-        const T above = k + 1 < nz ? here[plane] : T(0);
-        const T west = has_west ? here[-1] : T(0), east = has_east ? here[1] : T(0);
-        const T south = has_south ? here[-row] : T(0), north = has_north ? here[row] : T(0);
-        const T r = residual_of(*f, level.sigma, center, x.lower, west, x.upper, east, y.lower, south, y.upper, north,
-                                z[k].lower, below, z[k].upper, above);
+        const T above = k + 1 < end ? here[plane] : last_z.value(here, UPPER);
+        const T r = residual_of(*f, level.sigma, center, x.lower, beside_x.value(here, LOWER), x.upper,
+                                beside_x.value(here, UPPER), y.lower, beside_y.value(here, LOWER), y.upper,
+                                beside_y.value(here, UPPER), z[k].lower, below, z[k].upper, above);
         if constexpr (does == Does::residual)
           *to = r;
         else
@@ -93,42 +107,40 @@ template <PetscInt points, class T> struct Restrict {
   SHELLAC_HD void operator()(PetscInt I, PetscInt J, PetscInt part) const {
     const Patch   &patch = level.patch;
     const PetscInt first = part * points, end = PetscMin(first + points, coarse.size[2]);
-    PetscInt       kept[3];
+    PetscInt       x[3], y[3], z[3]; // the points before, at and after the kept one
     R              wx[3], wy[3], wz[3];
     T              sum_above = 0; // of the plane after the kept one
-    kept[0] = weights(0, I, wx);
-    kept[1] = weights(1, J, wy);
+    weights(0, I, x, wx);
+    weights(1, J, y, wy);
     const auto of_plane = [&](PetscInt k) {
-      const T *here = r + patch.index(kept[0], kept[1], k);
-      T        sum = 0;
+      T sum = 0;
       SHELLAC_UNROLL_ALL
-      for (int y = 0; y < 3; y++) SHELLAC_UNROLL_ALL
-      for (int x = 0; x < 3; x++) {
-        const R w = wx[x] * wy[y];
-        if (w != 0) sum += w * here[(x - 1) + (y - 1) * (ptrdiff_t)patch.size[0]];
+      for (int n = 0; n < 3; n++) SHELLAC_UNROLL_ALL
+      for (int m = 0; m < 3; m++) {
+        const R w = wx[m] * wy[n];
+        if (w != 0) sum += w * r[patch.index(x[m], y[n], k)];
       }
       return sum;
     };
     for (PetscInt K = first; K < end; K++) {
-      kept[2] = weights(2, K, wz);
-      T sum = wz[1] * of_plane(kept[2]);
-      if (wz[0] != 0) sum += wz[0] * (K > first ? sum_above : of_plane(kept[2] - 1));
-      if (level.coarsens[2] && kept[2] + 1 < patch.size[2]) sum_above = of_plane(kept[2] + 1);
+      weights(2, K, z, wz);
+      T sum = wz[1] * of_plane(z[1]);
+      if (wz[0] != 0) sum += wz[0] * (K > first ? sum_above : of_plane(z[0]));
+      if (z[2] != z[1]) sum_above = of_plane(z[2]);
       if (wz[2] != 0) sum += wz[2] * sum_above;
       out[coarse.index(I, J, K)] = sum;
     }
   }
 
 private:
-  // Of the points before, at and after the fine one that is the coarse point J, which is returned.
-  SHELLAC_HD PetscInt weights(int a, PetscInt J, R w[3]) const {
+  SHELLAC_HD void weights(int a, PetscInt J, PetscInt at[3], R w[3]) const {
     const PetscInt kept = level.coarse_point(a, coarse.start[a] + J);
     for (int d = -1; d <= 1; d++) {
-      const PetscInt p = kept + d;
-      const bool     there = (d == 0 || level.coarsens[a]) && p >= 0 && p < level.patch.size[a];
+      const PetscInt p = periodic_index(level.patch, a, kept + d);
+      const bool     there = (d == 0 || level.coarsens[a]) && p >= 0;
+      at[d + 1] = there ? p : kept;
       w[d + 1] = there ? level.axis[a][p].restriction[d < 0 ? 1 : 0] : R(0);
     }
-    return kept;
   }
 };
 
@@ -145,19 +157,19 @@ template <PetscInt points, class T> struct Correct {
     const PetscInt  first = part * points, end = PetscMin(first + points, patch.size[2]);
     const ptrdiff_t plane = (ptrdiff_t)patch.size[0] * patch.size[1];
     const size_t    at = patch.index(i, j, first);
-    PetscInt        I[2], known = -2; // the coarse plane of `lower`
+    PetscInt        x[2], y[2], z[2], known = -2; // known: the coarse plane of `lower`
     R               wx[2], wy[2], wz[2];
     T               lower = 0, upper = 0;
-    I[0] = weights(0, i, wx);
-    I[1] = weights(1, j, wy);
-    const auto of_plane = [&](PetscInt K) {
+    (void)weights(0, i, x, wx);
+    (void)weights(1, j, y, wy);
+    const auto of_plane = [&](int c) {
       T sum = 0;
-      if (K < 0 || K >= coarse.size[2]) return sum;
+      if (z[c] < 0) return sum;
       SHELLAC_UNROLL_ALL
-      for (int y = 0; y < 2; y++) SHELLAC_UNROLL_ALL
-      for (int x = 0; x < 2; x++) {
-        const R w = wx[x] * wy[y];
-        if (w != 0) sum += w * e[coarse.index(I[0] + x, I[1] + y, K)];
+      for (int n = 0; n < 2; n++) SHELLAC_UNROLL_ALL
+      for (int m = 0; m < 2; m++) {
+        const R w = wx[m] * wy[n];
+        if (w != 0) sum += w * e[coarse.index(x[m], y[n], z[c])];
       }
       return sum;
     };
@@ -170,10 +182,10 @@ template <PetscInt points, class T> struct Correct {
       SHELLAC_UNROLL_ALL
       for (PetscInt n = 0; n < together; n++) {
         if (begin + n >= end) break;
-        const PetscInt K = weights(2, begin + n, wz);
+        const PetscInt K = weights(2, begin + n, z, wz);
         if (K != known) {
-          lower = level.coarsens[2] && known >= -1 ? upper : of_plane(K);
-          upper = level.coarsens[2] ? of_plane(K + 1) : T(0);
+          lower = level.coarsens[2] && known >= -1 ? upper : of_plane(0);
+          upper = of_plane(1);
           known = K;
         }
         out[from + (size_t)(n * plane)] = values[n] + (wz[0] * lower + wz[1] * upper);
@@ -182,12 +194,12 @@ template <PetscInt points, class T> struct Correct {
   }
 
 private:
-  // Of the coarse points below and above the fine one; the first is returned.
-  SHELLAC_HD PetscInt weights(int a, PetscInt i, R w[2]) const {
+  // The coarse points below and above the fine one, negative where there is none; the first, which may be beyond the ends.
+  SHELLAC_HD PetscInt weights(int a, PetscInt i, PetscInt at[2], R w[2]) const {
     const PetscInt J = level.below(a, i) - coarse.start[a];
     for (int c = 0; c < 2; c++) {
-      const bool there = (c == 0 || level.coarsens[a]) && J + c >= 0 && J + c < coarse.size[a];
-      w[c] = there ? level.axis[a][i].prolong[c] : R(0);
+      at[c] = c == 0 || level.coarsens[a] ? periodic_index(coarse, a, J + c) : -1;
+      w[c] = at[c] >= 0 ? level.axis[a][i].prolong[c] : R(0);
     }
     return J;
   }

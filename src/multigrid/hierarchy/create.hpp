@@ -93,16 +93,19 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
   PetscReal  ratio = rows && !below_ ? rows->ratio : PETSC_MAX_REAL;
   const bool real = variable ? !nonsymmetric_ && std::is_floating_point<T>::value : PetscImaginaryPart(sigma) == 0;
 
-  // Red-black relaxation is faster than Chebyshev's weights where cycles need not be symmetric.
-  const bool wants_red_black =
-      options.smoother == Smoother::red_black || (options.smoother == Smoother::automatic && !is_symmetric());
+  // Red-black relaxation is faster than Chebyshev's weights where cycles need not be symmetric; but a GPU has no pass of
+  // both colours around a periodic axis.
+  const auto wants_red_black = [&](bool periodic) {
+    return options.smoother == Smoother::red_black ||
+           (options.smoother == Smoother::automatic && !is_symmetric() && !(device && periodic));
+  };
 
   while (true) {
     levels_.push_back(std::make_unique<Level>());
     Level     &at = *levels_.back();
     PetscInt64 points = 1;
     PetscInt   longest = 1;
-    bool       odd_periodic = false, more = false;
+    bool       periodic = false, odd_periodic = false, more = false;
 
     fold_single_points(present, &sigma);
     at.sigma = sigma;
@@ -117,6 +120,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
       points *= present[a].N();
       longest = PetscMax(longest,
                          present[a].couples() ? present[a].N() : present[a].N() / 4); // the latter's modes cost little
+      periodic = periodic || (present[a].periodic && present[a].N() > 1);
       odd_periodic = odd_periodic || (present[a].periodic && present[a].N() % 2 && present[a].N() > 1);
     }
     if (!variable)
@@ -129,7 +133,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
                 HasLine(present, sigma, rows);
     const int relaxed = has_line_ ? 0 : relaxations(ratio, real, options.full);
     // points of one colour are no neighbours; in fewer dimensions there are fused passes of other smoothers
-    const bool red_black = wants_red_black && !variable && dim == 3 && !odd_periodic && !relaxed;
+    const bool red_black = wants_red_black(periodic) && !variable && dim == 3 && !odd_periodic && !relaxed;
     const int  steps = relaxed ? relaxed : smoothing_steps(options.smooths, dim, variable, red_black);
     at.fused =
         options.fused && device && !variable && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic && !relaxed;
