@@ -78,10 +78,10 @@ static void check_equal(const char *what, PetscReal least, const Values &by_colu
 // Returns how often it compared passes of two red-black steps.
 static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], int coarsens, bool fixed,
                    int periodic = 0) {
-  const auto around = [&](int a) { return (periodic >> a & 1) && N[a] % 2 == 0; };
-  Chain      chain[3] = {{spacing, N[0], (coarsens & 1) != 0, fixed, 1, around(0)},
-                         {spacing, N[1], (coarsens & 2) != 0, false, 3, around(1)},
-                         {spacing, N[2], (coarsens & 4) != 0, fixed, 5, around(2)}};
+  const auto                           around = [&](int a) { return (periodic >> a & 1) && N[a] % 2 == 0; };
+  Chain                                chain[3] = {{spacing, N[0], (coarsens & 1) != 0, fixed, 1, around(0)},
+                                                   {spacing, N[1], (coarsens & 2) != 0, false, 3, around(1)},
+                                                   {spacing, N[2], (coarsens & 4) != 0, fixed, 5, around(2)}};
   int                                  pairs = 0;
   shellac::SeparableLevel<PetscScalar> level = {};
   shellac::Patch                       coarse = {};

@@ -45,9 +45,7 @@ struct Beside {
       step[side] = (q - p) * stride;
     }
   }
-  template <class T> SHELLAC_HD T value(const T *here, int side) const {
-    return there[side] ? here[step[side]] : T(0);
-  }
+  template <class T> SHELLAC_HD T value(const T *here, int side) const { return there[side] ? here[step[side]] : T(0); }
 };
 
 enum class Does { smooth, smooth_zero, residual }; // from a guess; from the guess zero; b - A u
@@ -66,7 +64,7 @@ template <Does does, PetscInt points, class T> struct Step {
     const ptrdiff_t     plane = (ptrdiff_t)patch.stride(2);
     const AxisPoint<R>  x = level.axis[0][i], y = level.axis[1][j];
     const AxisPoint<R> *z = level.axis[2];
-    const Beside        beside_x(patch, 0, i), beside_y(patch, 1, j), first_z(patch, 2, first), last_z(patch, 2, end - 1);
+    const Beside beside_x(patch, 0, i), beside_y(patch, 1, j), first_z(patch, 2, first), last_z(patch, 2, end - 1);
     const T             diagonal = level.sigma + (x.lower + x.upper + y.lower + y.upper);
     const R             inside = x.in * y.in;
     const size_t        at = patch.index(i, j, first);
