@@ -203,6 +203,33 @@ TEST_CASE("stencilfft projects the null space of singular boxes", "[direct_boxes
       }
 }
 
+TEST_CASE("stencilfft projects null spaces of boxes that are larger than constants", "[direct_boxes]") {
+  BoxCase c;
+  c.N[0] = 12, c.N[1] = 8;
+  for (int kind : {2, 3, 4})
+    for (bool corners : {false, true}) { // alone: constants on the points of each colour; or the product of two axes
+      for (int a = 0; a < 2; a++)
+        for (int side = 0; side < 2; side++) c.end[a][side] = ends_of_boxes[kind];
+      c.entry[0] = 4, c.entry[1] = c.entry[2] = corners ? 0 : -2, c.entry[3] = corners ? -1 : 1;
+      check(c);
+    }
+  const PetscReal sine = PetscSinReal(PETSC_PI / 12), value = 4 * sine * sine;
+  c.N[1] = 12;
+  c.entry[0] = 4 - value * value, c.entry[1] = c.entry[2] = -2, c.entry[3] = 1;
+  Grid da;
+  if (!try_make_grid(c.lattice(), &da)) return;
+  Matrix A = captured(da, c.fill());
+  EXPECT_ERROR(PETSC_ERR_MAT_LU_ZRPVT, ({"cancels an eigenvalue"}), [&]() {
+    Preconditioner pc;
+    PetscFunctionBeginUser;
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetType(pc, PCSTENCILFFT));
+    PetscCall(PCSetUp(pc));
+    PetscFunctionReturn((PetscErrorCode)0);
+  });
+}
+
 TEST_CASE("stencilfft inverts laplace and helmholtz of shape box, or says why not", "[direct_boxes]") {
   const PetscInt N[3] = {9, 8, 7};
   int            served = 0;

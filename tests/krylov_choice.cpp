@@ -194,6 +194,23 @@ TEST_CASE("the KSP stencil does not claim what is not so", "[krylov_choice]") {
   CHECK(run(singular, one).reason < 0);
 }
 
+TEST_CASE("elimination serves definite operators alone", "[krylov_choice]") {
+  Case c;
+  c.dim = 2;
+  c.axis[0] = rows(0, 17, 1), c.axis[1] = rows(25, 6, PetscReal(0.1));
+  c.axis[0].stretched = true; // the weakest couplings are in the middle, and its largest eigenvalue is 18
+  for (PetscReal sigma : {-4, -10, -60}) {
+    c.sigma = sigma;
+    Grid da;
+    REQUIRE(try_make_grid(c.lattice(), &da));
+    Matrix    A = captured(da, c.fill());
+    const Run of = run(make_solver(A, options_of_stencil), random_vector(da, 1));
+    INFO(of.text);
+    CHECK(of.reason == KSP_CONVERGED_RTOL);
+    CHECK(of.has("tridiagonal") == (sigma == -60));
+  }
+}
+
 TEST_CASE("the KSP stencil starts from a guess, without norms, and with monitors", "[krylov_choice]") {
   Case c = separable_case();
   c.sigma = -2; // indefinite

@@ -64,6 +64,11 @@ bool AxisModes::is_stretched() const {
   return most > 2 * least;
 }
 
+PetscReal AxisModes::coupling() const {
+  const PetscInt i = n / 2;
+  return axis.edge[i] / (i == n - 1 && !axis.periodic && fourier.twice[1] == 0 ? 2 * axis.mass[i] : axis.mass[i]);
+}
+
 PetscErrorCode AxisModes::Decompose() {
   Modes modes;
 
@@ -75,12 +80,9 @@ PetscErrorCode AxisModes::Decompose() {
   case Way::none:
     if (n == 1) values.push_back((axis.edge[0] + axis.edge[1]) / axis.mass[0]);
     break;
-  case Way::fourier: {
-    const PetscInt  i = n / 2;
-    const PetscReal mass = i == n - 1 && !axis.periodic && fourier.twice[1] == 0 ? 2 * axis.mass[i] : axis.mass[i];
-    for (PetscInt k = 0; k < n; k++) values.push_back(4 * (axis.edge[i] / mass) * fourier.sine2(k));
+  case Way::fourier:
+    for (PetscInt k = 0; k < n; k++) values.push_back(4 * coupling() * fourier.sine2(k));
     break;
-  }
   case Way::dense:
     PetscCall(get_modes(axis, &modes));
     values = std::move(modes.values);

@@ -49,6 +49,7 @@ struct AxisModes {
   // tiny: what an end's coefficient k/m may be off by
   void           Recognise(const Axis &whole, PetscReal tiny);
   PetscErrorCode Decompose(); // makes values, and the matrices of dense modes
+  PetscReal      coupling() const;     // of a Fourier axis: a quarter of the bound of its eigenvalues
   bool           is_stretched() const; // its couplings range over more than a factor of two
   PetscReal   scale() const { return way == Way::fourier ? 1 / (PetscReal)fourier.length : 1; } // after both transforms
   std::string text() const;                                                                     // "63 points: DST-I"

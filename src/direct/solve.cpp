@@ -32,10 +32,14 @@ struct SetMasses {
 
 } // namespace
 
-void SeparableSolve::Range(const PetscReal low[3], const PetscReal high[3], PetscReal *least, PetscReal *most) const {
+void SeparableSolve::Range(const PetscReal low[3], const PetscReal high[3], bool but_lowest, PetscReal *least,
+                           PetscReal *most) const {
   *least = PETSC_MAX_REAL, *most = -PETSC_MAX_REAL;
   for (int corner = 0; corner < 8; corner++) {
     PetscReal value = 0;
+    bool      lowest = true;
+    for (int a = 0; a < 3; a++) lowest = lowest && (!(corner >> a & 1) || low[a] == high[a]);
+    if (but_lowest && lowest) continue;
     for (int set = 0; set < 8; set++) {
       PetscReal product = PetscRealPart(terms_[set]);
       for (int a = 0; a < 3; a++)
@@ -58,23 +62,26 @@ void SeparableSolve::Choose(const Parts &parts, bool device, bool *is_definite, 
   for (int a = 0; a < 3; a++) {
     AxisModes &axis = axes_[a];
     PetscReal  sign = 1;
-    for (PetscReal edge : axis.axis.edge)
-      if (edge != 0) sign = edge > 0 ? 1 : -1;
     axis.has_fourier = axis.has_fourier && transforms_exist(memory);
     if (axis.has_fourier) axis.way = Way::fourier;
-    high[a] = sign * 4 * axis.axis.strength();
+    high[a] = axis.has_fourier ? 4 * axis.coupling() : 0;
+    for (PetscInt i = 0; i < axis.n && !axis.has_fourier; i++) { // twice the diagonal entry, by Gershgorin's circles
+      const PetscReal both = axis.axis.edge[i] + axis.axis.edge[i + 1], bound = 2 * both / axis.axis.mass[i];
+      if (both != 0) sign = both > 0 ? 1 : -1;
+      if (PetscAbsReal(bound) > PetscAbsReal(high[a])) high[a] = bound;
+    }
     low[a] = axis.has_fourier ? high[a] * axis.fourier.sine2(0) : sign * axis.axis.lowest();
     axis.fourier.complex = is_skew_;
     if (is_skew_ && axis.n > 1 && !axis.has_fourier) *why = "needs Fourier transforms, which this build has not";
   }
   *is_definite = false;
   if (is_skew_) return;
-  Range(low, high, &least, &most);
   for (int set = 1; set < 8; set++) is_real = is_real && PetscImaginaryPart(terms_[set]) == 0;
+  // without a shift, zero may be the eigenvalue of constants, but of nothing else
+  const bool shifted = terms_[0] != (PetscScalar)0;
+  Range(low, high, !shifted, &least, &most);
   const PetscReal tiny = 8 * PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(least), PetscAbsReal(most));
-  // without a shift, zero is the eigenvalue of constants at most
-  const bool semidefinite = terms_[0] == (PetscScalar)0 && (is_sum_ || least >= 0 || most <= 0);
-  const bool definite = is_real && (semidefinite || least > tiny || most < -tiny);
+  const bool      definite = is_real && ((is_sum_ && !shifted) || least > tiny || most < -tiny);
   *is_definite = definite;
   for (int a = 0; a < 3; a++) {
     const std::vector<PetscReal> &edge = axes_[a].axis.edge;
@@ -228,11 +235,15 @@ bool SeparableSolve::FindZeros() {
     all_have = all_have && has;
     low[a] = *ends.first, high[a] = *ends.second;
   }
-  Range(low, high, &least, &most);
+  Range(low, high, false, &least, &most);
   const bool shifted = terms_[0] != (PetscScalar)0, exact = is_sum_ && !shifted;
-  PetscReal  largest = PetscAbsScalar(terms_[0]);
-  for (int a = 0; a < 3; a++)
-    largest += PetscAbsScalar(terms_[1 << a]) * PetscMax(PetscAbsReal(low[a]), PetscAbsReal(high[a]));
+  PetscReal  largest = 0;
+  for (int set = 0; set < 8; set++) {
+    PetscReal product = PetscAbsScalar(terms_[set]);
+    for (int a = 0; a < 3; a++)
+      if (set >> a & 1) product *= PetscMax(PetscAbsReal(low[a]), PetscAbsReal(high[a]));
+    largest += product;
+  }
   zero_ = exact ? 0 : 8 * PETSC_MACHINE_EPSILON * largest;
   if (exact || eliminates) return !shifted && all_have;
   if (least > zero_ || most < -zero_) return false;

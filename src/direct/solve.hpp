@@ -61,8 +61,9 @@ protected:
   TridiagonalSolve                   of_grid_;         // the same for modes of PeriodicGrid
 
 private:
-  // The real parts of the symbol over boxes of the axes' eigenvalues, which are at its corners.
-  void           Range(const PetscReal low[3], const PetscReal high[3], PetscReal *least, PetscReal *most) const;
+  // The real parts of the symbol over boxes of the axes' eigenvalues, which are at its corners. but_lowest: not where all
+  // are the low ones.
+  void Range(const PetscReal low[3], const PetscReal high[3], bool but_lowest, PetscReal *least, PetscReal *most) const;
   void           Choose(const Parts &parts, bool device, bool *definite, std::string *why);
   void           Compare(bool device, std::string *why) const;
   PetscErrorCode MakeParts(const Grid &grid, Parts parts, bool device, HaloWay way);
