@@ -1,5 +1,7 @@
 // The KSP type stencil, which takes the method that goes with the preconditioner.
 
+#include <limits>
+
 #include "catch.hpp"
 #include "separable.hpp"
 
@@ -209,6 +211,20 @@ TEST_CASE("elimination serves definite operators alone", "[krylov_choice]") {
     CHECK(of.reason == KSP_CONVERGED_RTOL);
     CHECK(of.has("tridiagonal") == (sigma == -60));
   }
+}
+
+TEST_CASE("transforms follow a set-up of multigrid that has failed", "[krylov_choice]") {
+  Case c = separable_case();
+  Grid da;
+  REQUIRE(try_make_grid(c.lattice(), &da));
+  Matrix A = captured(da, c.fill());
+  Vector b = random_vector(da, 1);
+  Solver ksp = make_solver(A, options_of_stencil);
+  OK(MatShift(A, std::numeric_limits<PetscReal>::quiet_NaN()));
+  CHECK(run(ksp, b).reason == KSP_DIVERGED_PC_FAILED);
+  fill(da, A, c.fill());
+  OK(KSPSetOperators(ksp, A, A)); // without it PETSc goes on with what has failed
+  CHECK(run(ksp, b).reason == KSP_CONVERGED_RTOL);
 }
 
 TEST_CASE("the KSP stencil starts from a guess, without norms, and with monitors", "[krylov_choice]") {

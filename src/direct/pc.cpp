@@ -289,6 +289,7 @@ PetscErrorCode try_stencilfft(PC pc, bool if_fast, std::string *why) {
   fft->halved = products.halved;
   fft->solve = std::move(solve);
   fft->stale = false;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR)); // a set-up of stencilmg may have failed before
   PetscCall(PetscLogEventEnd(direct_setup_event, pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
