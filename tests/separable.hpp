@@ -35,6 +35,7 @@ struct AxisRows {
       else
         of[side] *= end[side] == robin ? PetscReal(0.37) : 0;
     }
+    if (step && periodic && N == 2) return -(of[0] + of[1]); // both are of one point
     if (step) return at[step > 0] ? 0 : -of[step > 0];
     for (PetscReal one : of) sum += one;
     return sum;
@@ -98,7 +99,7 @@ inline AxisRows rows(int number, PetscInt N, PetscReal k) {
   axis.periodic = number == 25;
   if (number < 25) axis.end[0] = (End)(number / 5), axis.end[1] = (End)(number % 5);
   if (number == 26) axis.end[0] = axis.end[1] = identity;
-  if (axis.periodic && N < 3) axis.N = 3;
+  if (axis.periodic && N < 2) axis.N = 2;
   return axis;
 }
 

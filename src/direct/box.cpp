@@ -39,6 +39,13 @@ SHELLAC_HD RowOfBox read_row(const Coefficients &of, const Patch &patch, const P
     else if (value != (PetscScalar)0)
       row.others = 1;
   }
+  for (int a = 0, stride = 1; a < 3; a++, stride *= 3) {
+    if (!patch.periodic[a] || patch.N[a] != 2) continue;
+    for (int e = 0; e < entries; e++) { // steps to both sides are to one point
+      PetscScalar *const to = row.entry + e;
+      if (e / stride % 3 == 0) to[0] = to[2 * stride] = (to[0] + to[2 * stride]) / (PetscReal)2;
+    }
+  }
   return row;
 }
 

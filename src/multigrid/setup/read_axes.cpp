@@ -29,6 +29,10 @@ struct ArmsOfRow {
       for (int a = 0; a < 3; a++)
         if (steps == 1 && step[a]) arm[a][step[a] > 0 ? UPPER : LOWER] += value;
     }
+    for (int a = 0; a < 3; a++) { // both arms may be of one point
+      if (!patch.periodic[a] || patch.N[a] != 2) continue;
+      arm[a][LOWER] = arm[a][UPPER] = (arm[a][LOWER] + arm[a][UPPER]) / (PetscReal)2;
+    }
   }
 };
 
