@@ -40,6 +40,8 @@ TEST_CASE("methods refine what stencilfft solves in single precision", "[direct_
     };
     EXPECT_ERROR(PETSC_ERR_SUP, ({"-pc_stencilfft_precision single", "preonly", "_precision double", "_approximate"}),
                  solves("-test_ksp_type preonly -test_pc_type stencilfft"));
+    EXPECT_ERROR(PETSC_ERR_SUP, ({"-pc_stencilfft_precision single", "stencil -ksp_norm_type none", "with a norm"}),
+                 solves("-test_ksp_type stencil -test_pc_type stencilfft -test_ksp_norm_type none"));
     EXPECT_ERROR(PETSC_ERR_SUP, ({"-pc_stencilfft_precision single", "gmres", "fgmres"}),
                  solves("-test_ksp_type gmres -test_pc_type stencil"));
     CHECK(solves("-test_ksp_type preonly -test_pc_type stencilfft -test_pc_stencilfft_approximate")() == 0);

@@ -267,3 +267,26 @@ TEST_CASE("the KSP stencil starts from a guess, without norms, and with monitors
     PetscFunctionReturn((PetscErrorCode)0);
   });
 }
+
+// Single precision's inverse of one matrix, for others that are nearly singular.
+TEST_CASE("the KSP stencil converges by its solution's residual", "[krylov_choice]") {
+  Case c;
+  c.dim = 2;
+  c.axis[0] = rows(12, 24, 1), c.axis[1] = rows(12, 21, 1);
+  c.sigma = PetscReal(1e-9);
+  Grid da;
+  REQUIRE(try_make_grid(c.lattice(), &da));
+  for (const PetscReal shift : {0., 1e-10, 1e-7, 1e-5}) {
+    Matrix A = captured(da, c.fill()), aij = assembled(da, c.fill());
+    Solver ksp = make_solver(A, "-test_ksp_type stencil -test_pc_type stencilfft -test_pc_stencilfft_precision single "
+                                "-test_ksp_rtol 1e-12 -test_ksp_max_it 200");
+    Vector b = random_vector(da, 1);
+    run(ksp, b);
+    OK(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+    OK(MatShift(A, shift));
+    OK(MatShift(aij, shift));
+    const Run of = run(ksp, b);
+    INFO("shift " << shift << ", " << of.iterations << " iterations, " << (int)of.reason << of.text);
+    CHECK((of.reason > 0 ? relative_residual(aij, b, of.x) <= 2e-12 : of.reason == KSP_DIVERGED_BREAKDOWN));
+  }
+}

@@ -49,14 +49,15 @@ M*/
    `KSPView()` shows the method, and why; before the first solve none is chosen. After `KSPSetFromOptions()` the options
    of the method that is taken apply.
 
-   All norms are those of the residual b - A x: what has converged is a solution to the tolerance. With `KSP_NORM_NONE` an
-   inverse is applied once.
+   All norms are those of the residual b - A x: what has converged is a solution to the tolerance. `KSPFGMRES`, whose norm is
+   that of its space, goes on from x where b - A x is larger. With `KSP_NORM_NONE` an inverse is applied once; one in single
+   precision is an error then.
 
    With another type of preconditioner, with a matrix that differs from the preconditioner's, and with
    `KSPSetReusePreconditioner()`, the method is `KSPFGMRES`.
 
-   An inverse whose residual shrinks no more before the tolerance is met ends with `KSP_DIVERGED_BREAKDOWN`: the tolerance is
-   below rounding, or b is not in the range of a singular matrix.
+   Where the residual shrinks no more before the tolerance is met, the solve ends with `KSP_DIVERGED_BREAKDOWN`: the tolerance
+   is below rounding, or b is not in the range of a singular matrix.
 
 .seealso: `PCSTENCIL`, `PCSTENCILFFT`, `PCSTENCILMG`, `KSPFUSEDCG`, `KSPFGMRES`
 M*/

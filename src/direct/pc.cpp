@@ -321,7 +321,8 @@ PetscErrorCode set_up_stencilfft(PC pc) {
 PetscErrorCode prepare_stencilfft(PC pc, KSP ksp, Vec b, Vec x) {
   StencilFFT *fft;
   KSPType     type;
-  PetscBool   once;
+  KSPNormType norm;
+  PetscBool   once, applies;
 
   PetscFunctionBegin;
   PetscCall(get_context(pc, &fft));
@@ -329,13 +330,16 @@ PetscErrorCode prepare_stencilfft(PC pc, KSP ksp, Vec b, Vec x) {
   if (!fft->single) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(check_single(pc, "-pc_stencilfft_precision", ksp, b, x, &fft->largest_entry));
   PetscCall(KSPGetType(ksp, &type));
+  PetscCall(KSPGetNormType(ksp, &norm));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &once, KSPPREONLY, KSPNONE, ""));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPSTENCIL, &applies)); // the inverse once, where it tests no norm
+  once = once || (applies && norm == KSP_NORM_NONE) ? PETSC_TRUE : PETSC_FALSE;
   PetscCheck(
       !once || fft->approximate, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-      "-pc_stencilfft_precision single: one application is right to about 1e-7 only, and -ksp_type %s would call it "
-      "the solution; use -ksp_type stencil, richardson or cg, or -pc_stencilfft_precision double; with "
+      "-pc_stencilfft_precision single: one application is right to about 1e-7 only, and -ksp_type %s%s would call it "
+      "the solution; use -ksp_type stencil, richardson or cg with a norm, or -pc_stencilfft_precision double; with "
       "-pc_stencilfft_approximate it is taken for a preconditioner",
-      type);
+      type, applies ? " -ksp_norm_type none" : "");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
