@@ -56,8 +56,8 @@ M*/
    With another type of preconditioner, with a matrix that differs from the preconditioner's, and with
    `KSPSetReusePreconditioner()`, the method is `KSPFGMRES`.
 
-   Where the residual shrinks no more before the tolerance is met, the solve ends with `KSP_DIVERGED_BREAKDOWN`: the tolerance
-   is below rounding, or b is not in the range of a singular matrix.
+   Where the residual shrinks no more before the tolerance is met, the solve ends with `KSP_DIVERGED_BREAKDOWN`: the
+   tolerance is below rounding, or b is not in the range of a singular matrix.
 
 .seealso: `PCSTENCIL`, `PCSTENCILFFT`, `PCSTENCILMG`, `KSPFUSEDCG`, `KSPFGMRES`
 M*/
