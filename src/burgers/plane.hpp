@@ -76,6 +76,14 @@ SHELLAC_WIDEST __attribute__((flatten)) void row_rates(Faces along, Faces across
   }
 }
 
+// n rates from the first one on become the next state.
+template <class Real>
+SHELLAC_WIDEST void advance_values(const Stage &stage, size_t first, size_t n, const Real *u, Real *rates) {
+  const Stage here = stage;
+#pragma GCC ivdep
+  for (size_t k = first; k < first + n; k++) rates[k] = advance(here, k, u[k], rates[k]);
+}
+
 // Raises extremes, where not null, as rates_on_host() does.
 template <class Scheme, class Real>
 void rates_2d_on_host(const BurgersPatch &patch, const Field<Real> &field, const Stage &stage, Extremes *extremes,
@@ -138,7 +146,7 @@ void rates_2d_on_host(const BurgersPatch &patch, const Field<Real> &field, const
       }
       const size_t row = 2 * ((size_t)j * nx + first);
       put_together((const Real *)out[0], (const Real *)out[1], n, to + row);
-      for (size_t k = row; k < row + 2 * (size_t)n && stage.u0; k++) to[k] = advance(stage, k, field.u[k], to[k]);
+      if (stage.u0) advance_values(stage, row, 2 * (size_t)n, field.u, to);
     }
   }
 }
