@@ -348,6 +348,7 @@ TEST_CASE("arguments of equations that are wrong or other on one rank alone", "[
   DM                made = NULL;
   Mat               A = NULL;
   static const char text[] = "residual = -laplacian(u) - 1";
+  static const PetscInt few[] = {5}, many[] = {9}, none[] = {0};
   check_mistakes(
       [&](Vec *y) { return b.residual(y); },
       {
@@ -358,6 +359,14 @@ TEST_CASE("arguments of equations that are wrong or other on one rank alone", "[
                DMDACreateFromEquationFile(PETSC_COMM_WORLD, on_last<const char *>(NULL, "missing.h"), &made)),
           CALL(null, "DMDA is null|on rank",
                DMDACreateFromEquationFile(PETSC_COMM_WORLD, "missing.h", on_last<DM *>(NULL, &made))),
+          CALL(null, "text is null|on rank",
+               DMDACreateFromEquation(PETSC_COMM_WORLD, on_last<const char *>(NULL, text), 0, NULL, &made)),
+          CALL(other, "sizes differs|the same",
+               DMDACreateFromEquation(PETSC_COMM_WORLD, text, 1, on_last(few, many), &made)),
+          CALL(out, "0 points are given along axis 0|1 or more",
+               DMDACreateFromEquation(PETSC_COMM_WORLD, text, 1, on_last(none, many), &made)),
+          CALL(out, "4 sizes are given|1 to 3 axes",
+               DMDACreateFromEquation(PETSC_COMM_WORLD, text, on_last<PetscInt>(4, 1), many, &made)),
           CALL(other, "the parameter lambda is 5 on one rank and 7 on another|the same",
                DMDAEquationSetParameter(b.da, "lambda", on_last<PetscReal>(5, 7))),
           CALL(out, "no parameter 'sigma'|on rank", DMDAEquationSetParameter(b.da, on_last("sigma", "lambda"), 6)),

@@ -31,8 +31,8 @@ text = f"""
 """
 F = np.linspace(0.01, 0.07, n)[:, None]  # [y, x]
 k = np.linspace(0.05, 0.068, n)[None, :]
-da = PETSc.DMDA().create([n, n], dof=2, stencil_width=1)
-eq = shellac.Equation(da, text, F=F, k=k, D=1e-5, options={"ts_type": "euler"})
+eq = shellac.Equation(text, shape=(n, n), F=F, k=k, D=1e-5, options={"ts_type": "euler"})
+da = eq.da
 
 state = np.zeros((n, n, 2))
 state[..., 0] = 1

@@ -126,6 +126,33 @@ PETSC_EXTERN PetscErrorCode DMDASetEquationFromFile(DM da, const char file[]);
 PETSC_EXTERN PetscErrorCode DMDASetEquationFromOptions(DM da);
 
 /*@C
+   DMDACreateFromEquation - creates the `DMDA` that an equation needs, with the equation
+
+   Collective
+
+   Input Parameters:
++  comm  - the communicator
+.  text  - as for `DMDASetEquation()`
+.  dim   - number of axes; 0: as `DMDACreateFromEquationFile()`
+-  sizes - points along each axis [dim]; NULL with dim 0
+
+   Output Parameter:
+.  da - the `DMDA`, set up, with coordinates
+
+   Level: beginner
+
+   Note:
+   See `DMDACreateFromEquationFile()`; -da_grid_x, -da_grid_y and -da_grid_z override the sizes.
+
+   Errors:
+   `PETSC_ERR_ARG_SIZ` for another number of axes than the text's statement grid has; as `DMDASetEquation()`.
+
+.seealso: `DMDASetEquation()`, `DMDACreateFromEquationFile()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDACreateFromEquation(MPI_Comm comm, const char text[], PetscInt dim,
+                                                   const PetscInt sizes[], DM *da);
+
+/*@C
    DMDACreateFromEquationFile - creates the `DMDA` that the equation in a file needs, with the equation
 
    Collective
@@ -147,7 +174,7 @@ PETSC_EXTERN PetscErrorCode DMDASetEquationFromOptions(DM da);
    Errors:
    As `DMDASetEquationFromFile()`.
 
-.seealso: `DMDASetEquationFromFile()`
+.seealso: `DMDASetEquationFromFile()`, `DMDACreateFromEquation()`
 @*/
 PETSC_EXTERN PetscErrorCode DMDACreateFromEquationFile(MPI_Comm comm, const char file[], DM *da);
 

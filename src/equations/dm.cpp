@@ -329,20 +329,27 @@ PetscErrorCode DMDASetEquationFromOptions(DM da) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The values that the text has unknowns for are the DMDA's fields, by their names.
-static PetscErrorCode create_grid(MPI_Comm comm, const std::string &file, const std::string &text, DM *da) {
+// The values that the text has unknowns for are the DMDA's fields, by their names. sizes [given]; given 0: those of a first
+// look
+static PetscErrorCode create_grid(MPI_Comm comm, const std::string &file, const std::string &text, PetscInt given,
+                                  const PetscInt sizes[], DM *da) {
   EquationText    read;
   DMBoundaryType  ends[3];
   EquationOnGrid *on_grid;
+  PetscInt        N[3] = {1, 1, 1};
 
   PetscFunctionBegin;
   const std::string problem = read_equation(file, text, &read);
   PetscCheck(problem.empty(), comm, PETSC_ERR_USER, "%s", problem.c_str());
-  const PetscInt dim = read.dim ? read.dim : 2, n = dim == 3 ? 33 : 65;
+  PetscCheck(!given || !read.dim || given == read.dim, comm, PETSC_ERR_ARG_SIZ,
+             "sizes of %d axes are given, but %s is for %d: give as many, or change its statement grid", (int)given,
+             file.c_str(), (int)read.dim);
+  const PetscInt dim = given ? given : read.dim ? read.dim : 2;
+  for (int a = 0; a < dim; a++) N[a] = given ? sizes[a] : dim == 3 ? 33 : 65;
   for (int a = 0; a < 3; a++) ends[a] = read.periodic[a] ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   PetscCall(DMDACreate(comm, da));
   PetscCall(DMSetDimension(*da, dim));
-  PetscCall(DMDASetSizes(*da, n, dim > 1 ? n : 1, dim > 2 ? n : 1));
+  PetscCall(DMDASetSizes(*da, N[0], N[1], N[2]));
   PetscCall(DMDASetBoundaryType(*da, ends[0], ends[1], ends[2]));
   PetscCall(DMDASetDof(*da, (PetscInt)read.unknowns.size()));
   PetscCall(DMDASetStencilType(*da, read.box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
@@ -357,9 +364,42 @@ static PetscErrorCode create_grid(MPI_Comm comm, const std::string &file, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode create_whole(MPI_Comm comm, const std::string &file, const std::string &text, PetscInt given,
+                                   const PetscInt sizes[], DM *da) {
+  DM made = NULL;
+
+  PetscFunctionBegin;
+  const PetscErrorCode error = create_grid(comm, file, text, given, sizes, &made);
+  if (error) (void)!DMDestroy(&made);
+  PetscCall(error);
+  *da = made;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDACreateFromEquation(MPI_Comm comm, const char text[], PetscInt dim, const PetscInt sizes[], DM *da) {
+  PetscFunctionBegin;
+  SHELLAC_CHECK_ALL(text, comm, PETSC_ERR_ARG_NULL, "the equation's text is null");
+  SHELLAC_CHECK_ALL(da, comm, PETSC_ERR_ARG_NULL, "the pointer to the DMDA is null");
+  SHELLAC_CHECK_ALL(dim >= 0 && dim <= 3 && (!dim || sizes), comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "%" PetscInt_FMT " sizes are given%s; give those of 1 to 3 axes, or 0 and NULL", dim,
+                    sizes ? "" : " as NULL");
+  PetscCall(ShellacInitializePackage());
+  *da = NULL;
+  std::string all = std::to_string(dim);
+  PetscInt    empty = 0; // axes before one without points
+  for (PetscInt a = 0; a < dim; a++) all += " " + std::to_string(sizes[a]);
+  while (empty < dim && sizes[empty] > 0) empty++;
+  SHELLAC_CHECK_ALL(empty == dim, comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "%" PetscInt_FMT " points are given along axis %" PetscInt_FMT "; give 1 or more", sizes[empty],
+                    empty);
+  PetscCall(CheckAgreement(comm, "the grid's sizes", all));
+  PetscCall(CheckAgreement(comm, "the equation's text", text));
+  PetscCall(create_whole(comm, "equation", text, dim, sizes, da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMDACreateFromEquationFile(MPI_Comm comm, const char file[], DM *da) {
   std::string text;
-  DM          made = NULL;
 
   PetscFunctionBegin;
   SHELLAC_CHECK_ALL(file, comm, PETSC_ERR_ARG_NULL, "the name of the equation's file is null");
@@ -367,9 +407,6 @@ PetscErrorCode DMDACreateFromEquationFile(MPI_Comm comm, const char file[], DM *
   PetscCall(ShellacInitializePackage());
   *da = NULL;
   PetscCall(read_file(comm, file, &text));
-  const PetscErrorCode error = create_grid(comm, file, text, &made);
-  if (error) (void)!DMDestroy(&made);
-  PetscCall(error);
-  *da = made;
+  PetscCall(create_whole(comm, file, text, 0, NULL, da));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

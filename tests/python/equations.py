@@ -307,6 +307,40 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(eq["sigma"], 1)
 
 
+class OwnGrid(unittest.TestCase):
+    def test_a_text_makes_the_grid_that_it_needs(self):
+        eq = shellac.Equation("""
+            unknowns(u, v)
+            periodic(x)
+            residual(u) = u - laplacian(v)
+            residual(v) = v - sin(2*pi*x)*y
+        """, shape=(9, 14), options={"dm_mat_type": "stencil"})
+        self.assertEqual((eq.da.getSizes(), eq.da.getDof(), eq.da.createMat().getType()), ((14, 9), 2, "stencil"))
+        x, y = eq.coordinates()
+        self.assertLess(np.abs(everywhere(eq.da, eq.solve())[..., 1] - np.sin(2 * np.pi * x) * y).max(), 1e-6)
+        self.assertEqual(shellac.Equation("residual = u").da.getSizes(), (65, 65))
+        self.assertEqual(shellac.Equation("residual = u - z", shape=(4, 3, 5)).da.getSizes(), (5, 3, 4))
+
+    def test_the_solution_is_that_on_a_grid_of_ones_own(self):
+        k = 1 + rng.random((13, 17))
+        u = everywhere(grid(17, 13), shellac.Equation(grid(17, 13), DIFFUSION, k=k).solve())
+        eq = shellac.Equation(DIFFUSION, shape=(13, 17), k=k)
+        self.assertLess(np.abs(everywhere(eq.da, eq.solve()) - u).max(), 1e-9 * np.abs(u).max())
+        eq = shellac.Equation(GALLERY / "bratu.h", shape=(33,) * 2, lambda_=5)
+        self.assertEqual(eq.da.getSizes(), (33, 33))
+
+    def test_wrong_shapes_are_errors_on_all_ranks(self):
+        for call, error, words in (
+                (lambda: shellac.Equation("residual = u", shape=(0, 3)), ValueError, "shape is \\(0, 3\\); it must be"),
+                (lambda: shellac.Equation("residual = u", shape=7), ValueError, "shape is 7; it must be"),
+                (lambda: shellac.Equation(grid(5, 5), "residual = u", shape=(5, 5)), TypeError, "leave it out"),
+                (lambda: shellac.Equation("grid(2)\nresidual = u", shape=(5,)), PETSc.Error, "of 1 axes.*is for 2"),
+                (lambda: shellac.Equation(GALLERY / "missing.h"), OSError, "missing.h"),
+                (lambda: shellac.Equation(3), TypeError, "text is 3")):
+            with self.assertRaisesRegex(error, words):
+                call()
+
+
 class Arrays(unittest.TestCase):
     def test_scatter_is_the_inverse_of_gather(self):
         for n, dof in (((7,), 1), ((5, 6), 2), ((4, 3, 5), 3)):

@@ -1,6 +1,6 @@
 # Types of the package's interface, for editors and type checkers. The functions of the C interface, which are read from
 # the headers when the package is imported, are of any type.
-from typing import Any, Callable, Literal, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Literal, Mapping, Optional, Sequence, Union, overload
 
 from numpy import ndarray
 from numpy.typing import ArrayLike
@@ -64,6 +64,11 @@ def scatter(da: PETSc.DMDA, values: ArrayLike) -> PETSc.Vec: ...
 
 class Equation:
     time: float
+    da: PETSc.DMDA
+    @overload
+    def __init__(self, text: str, /, *, shape: Optional[Sequence[int]] = ..., prefix: Optional[str] = ...,
+                 options: Optional[Mapping[str, Any]] = ..., **values: Any) -> None: ...
+    @overload
     def __init__(self, da: PETSc.DMDA, text: str, /, *, prefix: Optional[str] = ...,
                  options: Optional[Mapping[str, Any]] = ..., **values: Any) -> None: ...
     @property

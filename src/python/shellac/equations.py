@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import pathlib
 import textwrap
 
 import numpy
@@ -16,26 +17,41 @@ def _call(name, *arguments):
     return c.define()[name](*arguments)
 
 
+def _sizes(shape, what):
+    """Points along each axis, x first, of arrays of that shape."""
+    try:
+        sizes = [int(n) for n in shape]
+        if list(shape) != sizes or not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ValueError(f"{what}: shape is {shape!r}; it must be (nx,), (ny, nx) or (nz, ny, nx)") from None
+    return sizes[::-1]
+
+
 class Equation:
     """An equation as a text on a grid, and its solvers::
 
-        da = PETSc.DMDA().create([65, 65], stencil_width=1)
-        eq = shellac.Equation(da, '''
+        eq = shellac.Equation('''
             parameter(lambda)
             field(k)
             residual = -d(k, u) - lambda * exp(u)
-        ''', lambda_=2, k=1 + numpy.random.rand(65, 65))
+        ''', shape=(65, 65), lambda_=2, k=1 + numpy.random.rand(65, 65))
         u = eq.solve()
-        values = shellac.gather(da, u)      # a NumPy array, on the first rank
+        values = shellac.gather(eq.da, u)   # a NumPy array, on the first rank
+
+    On a grid of your own: ``shellac.Equation(da, text, ...)``.
 
     The manual's page on equations says what a text can state. A ``residual`` is zero in the solution: `solve` uses
     `snes`. A ``rate`` is du/dt: `solve` uses `ts`, to the time ``until``. Solvers take PETSc's options.
 
     Parameters
     ----------
-    da : PETSc.DMDA
+    da : PETSc.DMDA, optional
         The grid, set up, with the equation's number of unknowns at a point and a stencil that is wide enough. It keeps
-        the equation; another Equation on the same grid replaces it.
+        the equation; another Equation on the same grid replaces it. Without it the text makes one, on all ranks.
+    shape : tuple, optional
+        The shape of the grid's arrays, (nx,), (ny, nx) or (nz, ny, nx), where the text makes the grid. The default is
+        65 points along each axis, 33 in three dimensions.
     text : str or path
         The text. A string without an equals sign, or a ``pathlib.Path``, is the path of a file, which the first rank
         reads.
@@ -60,10 +76,14 @@ class Equation:
         The grid.
     """
 
-    def __init__(self, da, text, /, *, prefix=None, options=None, **values):
+    def __init__(self, da, text=None, /, *, shape=None, prefix=None, options=None, **values):
         what = "shellac.Equation()"
-        check_dmda(da, what)
-        problem, function = None, "DMDASetEquation"
+        made = text is None
+        if made:
+            da, text = None, da
+        else:
+            check_dmda(da, what)
+        problem, function, sizes = None, "DMDASetEquation", ()
         try:
             if not isinstance(text, (str, os.PathLike)):
                 raise TypeError(f"{what}: text is {text!r}; it must be a string, or the path of a file")
@@ -76,18 +96,27 @@ class Equation:
                 if key.startswith(("dm_", "da_", "equation")) and key not in ("dm_mat_type", "dm_vec_type"):
                     raise ValueError(f"{what}: the option {key} is for the making of a grid or of its equation; set it "
                                      "before, or give it on the command line")
+            if shape is not None and not made:
+                raise TypeError(f"{what}: shape is {shape!r}; leave it out where a grid is given, or leave the grid out")
+            if shape is not None:
+                sizes = _sizes(shape, what)
             if isinstance(text, os.PathLike) or "=" not in text:
                 text, function = os.fspath(text), "DMDASetEquationFromFile"
+                if made:
+                    text = pathlib.Path(text).read_text()
             else:
                 text = textwrap.dedent(text)  # a line with more white space than others goes on
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OSError) as error:
             problem = error
-        c.agree(da.comm, problem)
+        c.agree(_petsc().COMM_WORLD if made else da.comm, problem)
+        if made:
+            da = c.grid_of_equation(text, sizes)
         for key, set_type in (("dm_mat_type", da.setMatType), ("dm_vec_type", da.setVecType)):
             value = options.pop(key, None)
             if value is not None and not _petsc().Options(da.getOptionsPrefix()).hasName(key):
                 set_type(value)
-        _call(function, da, text)
+        if not made:
+            _call(function, da, text)
         self.da = da
         self._prefix = prefix or ""
         self._options = options

@@ -248,6 +248,18 @@ def adopt(owner, pointer):
         return made
 
 
+def grid_of_equation(text, sizes):
+    """The DMDA, of all ranks, that an equation's text makes, with the equation. sizes: none for those of the library"""
+    PETSc = _petsc()
+    what = "shellac.Equation(): text"
+    with temporary(PETSc.Vec().create(comm=PETSc.COMM_WORLD)) as owner:
+        comm, made = ctypes.c_void_p(), ctypes.c_void_p()
+        call("PetscObjectGetComm", ctypes.c_void_p(owner.handle), ctypes.byref(comm))
+        call("DMDACreateFromEquation", comm, encoded(text, what), int_type()(len(sizes)),
+             (int_type() * len(sizes))(*sizes) if sizes else None, ctypes.byref(made))
+        return adopt(owner, made)
+
+
 def _output(kind):
     if kind == "Mat":
         return ctypes.c_void_p()
