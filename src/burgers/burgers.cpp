@@ -5,14 +5,14 @@
 using namespace shellac;
 
 PetscErrorCode TSSetBurgers(TS ts) {
-  Burgers        *burgers;
-  BurgersSettings settings;
-  PetscContainer  made = NULL;
-  DM              dm;
-  DMType          dm_type;
-  PetscBool       is_da;
-  const char     *prefix;
-  PetscErrorCode  code = PETSC_SUCCESS;
+  Burgers                 *burgers;
+  std::shared_ptr<Burgers> made;
+  BurgersSettings          settings;
+  DM                       dm;
+  DMType                   dm_type;
+  PetscBool                is_da;
+  const char              *prefix;
+  PetscErrorCode           code = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   PetscCheck(ts, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the TS is null; create it first");
@@ -41,11 +41,9 @@ PetscErrorCode TSSetBurgers(TS ts) {
   if (!code) code = BurgersReadOptions(PetscOptionsObject, ts, &settings);
   PetscOptionsEnd();
   PetscCall(code);
-  if (!burgers) PetscCall(BurgersCreate(ts, &made, &burgers));
-  code = BurgersReplaceSettings(ts, burgers, settings);
-  if (!code && made) code = BurgersCompose(ts, made);
-  PetscCall(PetscContainerDestroy(&made));
-  PetscCall(code);
+  if (!burgers) burgers = (made = std::make_shared<Burgers>()).get();
+  PetscCall(BurgersReplaceSettings(ts, burgers, settings));
+  if (made) PetscCall(BurgersCompose(ts, made));
   PetscCall(TSSetEquationType(ts, TS_EQ_ODE_EXPLICIT));
   PetscCall(BurgersSetCallbacks(ts));
   PetscCall(BurgersSetMatrices(ts, burgers));

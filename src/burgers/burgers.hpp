@@ -5,6 +5,7 @@
 
 #include "burgers/operations.hpp"
 #include "device/arrays.hpp"
+#include "grid/axes.hpp"
 #include "grid/halo.hpp"
 #include "shellac.h"
 
@@ -22,16 +23,17 @@ struct BurgersSettings {
   PetscInt                check_interval = 1;  // steps from check to check; zero: never
   TSBurgersJacobianType   jacobian = TS_BURGERS_JACOBIAN_SHELL;
   HaloWay                 halo_way = HaloWay::automatic;
-  int                     fused_scheme = -1; // a TSBurgersScheme; below zero: by the reconstruction
+  TSBurgersScheme         fused_scheme = TS_BURGERS_EULER; // where it is chosen, else by the reconstruction
   PetscInt                fused_steps = 256; // from one step of TS to the next
 
   struct { // by an option, which must have an effect
     PetscBool inflow, speed, jacobian, fused_scheme, fused_steps;
   } given = {};
   bool inflow_set = false, boundary_chosen = false; // by TSBurgersSetInflow(); by an option or TSBurgersSetBoundary()
+  bool scheme_chosen = false;
 
   TSBurgersScheme scheme() const { // forward Euler is not stable with reconstructions of high order
-    if (fused_scheme >= 0) return (TSBurgersScheme)fused_scheme;
+    if (scheme_chosen) return fused_scheme;
     return reconstruction == TS_BURGERS_WENO5 ? TS_BURGERS_SSPRK3 : TS_BURGERS_EULER;
   }
 };
@@ -56,12 +58,6 @@ struct FusedBlock {
   PetscReal until = PETSC_MIN_REAL; // end of the block in which TS looks for an event, while it does
 };
 
-// Of the DM's coordinates; zeros: it has none.
-struct CoordinatesVersion {
-  PetscObjectId    id = 0;
-  PetscObjectState state = 0;
-};
-
 // The TS type burgersfused between its callbacks.
 struct FusedSteps {
   enum class Phase {
@@ -77,7 +73,9 @@ struct FusedSteps {
   FusedBlock last;
 };
 
-struct Burgers {
+struct Burgers : std::enable_shared_from_this<Burgers> { // its Jacobians may outlive the TS
+  ~Burgers();
+
   BurgersSettings settings;
   bool            has_matrices = false; // of settings.jacobian
 
@@ -108,10 +106,7 @@ struct Burgers {
 
 PetscErrorCode TSGetBurgers(TS ts, Burgers **burgers);  // an error where there is none
 PetscErrorCode TSFindBurgers(TS ts, Burgers **burgers); // null where there is none
-// The container that frees the context when nobody refers to it; or null.
-PetscErrorCode BurgersGetContainer(TS ts, PetscContainer *container);
-PetscErrorCode BurgersCreate(TS ts, PetscContainer *container, Burgers **burgers); // not yet composed with the TS
-PetscErrorCode BurgersCompose(TS ts, PetscContainer container);
+PetscErrorCode BurgersCompose(TS ts, const std::shared_ptr<Burgers> &burgers);
 PetscErrorCode BurgersReset(Burgers *burgers); // drops what was set up; collective
 // Sets up with other settings, on the DM that the TS has now; on an error, those of before stay.
 PetscErrorCode BurgersReplaceSettings(TS ts, Burgers *burgers, const BurgersSettings &settings);
@@ -127,21 +122,18 @@ PetscErrorCode BurgersSetUpAgain(Burgers *burgers); // on the DM of the last set
 PetscErrorCode BurgersReadOptions(OptionItems PetscOptionsObject, TS ts, BurgersSettings *settings);
 // Part of TSSetFromOptions().
 PetscErrorCode BurgersSetFromOptions(PetscObject ts, OptionItems PetscOptionsObject, void *);
-// Errors for a type of TS that cannot step the equation; for options without effect under the other settings; and for
-// those without effect under the type of the TS, which a program may set after TSSetFromOptions().
-PetscErrorCode BurgersCheckType(TS ts, const BurgersSettings &settings);
-PetscErrorCode BurgersCheckOptions(TS ts, const BurgersSettings &settings);
-PetscErrorCode BurgersCheckOptionsOfType(TS ts, const BurgersSettings &settings);
+// Errors for options without effect under the other settings, and for a type of TS that cannot step the equation. solves:
+// also for options without effect under this type, which a program may set after TSSetFromOptions().
+PetscErrorCode BurgersCheckOptions(TS ts, const BurgersSettings &settings, bool solves);
 
-// ---- settings.cpp: each checks values, and stores them
+// ---- settings.cpp
 
+// Both check values, and store them.
 PetscErrorCode set_inflow(MPI_Comm comm, PetscInt dim, PetscInt n, const PetscReal values[], BurgersSettings *settings);
 PetscErrorCode set_lengths(MPI_Comm comm, PetscInt dim, PetscInt n, const PetscReal values[],
                            BurgersSettings *settings);
-PetscErrorCode set_viscosity(MPI_Comm comm, PetscReal nu, BurgersSettings *settings);
-PetscErrorCode set_speed(MPI_Comm comm, PetscReal speed, BurgersSettings *settings);
-PetscErrorCode set_check_interval(MPI_Comm comm, PetscInt interval, BurgersSettings *settings);
-PetscErrorCode set_fused_steps(MPI_Comm comm, PetscInt steps, BurgersSettings *settings);
+// Errors for other values that no setting may have.
+PetscErrorCode BurgersCheckValues(MPI_Comm comm, const BurgersSettings &settings);
 
 // ---- rates.cpp
 

@@ -6,22 +6,15 @@
 
 namespace shellac {
 
-static constexpr const char *container_name = "ShellacBurgers";
-
-PetscErrorCode BurgersGetContainer(TS ts, PetscContainer *container) {
-  PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)ts, container_name, (PetscObject *)container));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static constexpr const char *composed_name = "ShellacBurgers";
 
 PetscErrorCode TSFindBurgers(TS ts, Burgers **burgers) {
-  PetscContainer container;
+  std::shared_ptr<Burgers> *composed;
 
   PetscFunctionBegin;
-  *burgers = NULL;
   PetscCheck(ts, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the TS is null; create it first");
-  PetscCall(BurgersGetContainer(ts, &container));
-  if (container) PetscCall(PetscContainerGetPointer(container, (void **)burgers));
+  PetscCall(query_context((PetscObject)ts, composed_name, &composed));
+  *burgers = composed ? composed->get() : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,31 +42,17 @@ PetscErrorCode BurgersReset(Burgers *burgers) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode destroy(void *argument) {
-  Burgers *burgers = context_to_destroy<Burgers>(argument);
-
-  PetscFunctionBegin;
-  PetscCall(BurgersReset(burgers));
-  PetscCall(DMDestroy(&burgers->dm));
+Burgers::~Burgers() {
+  (void)!BurgersReset(this);
+  (void)!DMDestroy(&dm);
 #if SHELLAC_CUDA
-  if (burgers->device_extremes) PetscCallCUDA(cudaFree(burgers->device_extremes));
+  if (device_extremes) (void)cudaFree(device_extremes);
 #endif
-  delete burgers;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BurgersCreate(TS ts, PetscContainer *container, Burgers **burgers) {
+PetscErrorCode BurgersCompose(TS ts, const std::shared_ptr<Burgers> &burgers) {
   PetscFunctionBegin;
-  *burgers = new Burgers;
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ts), container));
-  PetscCall(PetscContainerSetPointer(*container, *burgers));
-  PetscCall(PetscContainerSetCtxDestroy(*container, destructor(destroy)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode BurgersCompose(TS ts, PetscContainer container) {
-  PetscFunctionBegin;
-  PetscCall(PetscObjectCompose((PetscObject)ts, container_name, (PetscObject)container));
+  PetscCall(compose_context((PetscObject)ts, composed_name, new std::shared_ptr<Burgers>(burgers)));
   PetscCall(PetscObjectAddOptionsHandler((PetscObject)ts, BurgersSetFromOptions, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

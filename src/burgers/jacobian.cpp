@@ -12,14 +12,13 @@ namespace {
 
 constexpr const char *jacobian_type = "burgersjacobian";
 
-struct Jacobian {       // shift + scale J(state)
-  PetscContainer owner; // of burgers, which may outlive the TS
-  Burgers       *burgers;
-  unsigned       generation = 0; // of the set-up that the halos are for; zero: none
-  Vec            state = NULL;
-  Halo           of_state, of_vector;
-  PetscReal      shift = 0, scale = 1;
-  Mat            entries = NULL; // of J(state), for the transpose; null until it is asked for
+struct Jacobian { // shift + scale J(state)
+  std::shared_ptr<Burgers> burgers;
+  unsigned                 generation = 0; // of the set-up that the halos are for; zero: none
+  Vec                      state = NULL;
+  Halo                     of_state, of_vector;
+  PetscReal                shift = 0, scale = 1;
+  Mat                      entries = NULL; // of J(state), for the transpose; null until it is asked for
 };
 
 PetscErrorCode get_jacobian(Mat J, Jacobian **context) {
@@ -45,14 +44,13 @@ PetscErrorCode destroy_jacobian(void *argument) {
   PetscFunctionBegin;
   PetscCall(drop_halos(context));
   PetscCall(VecDestroy(&context->state));
-  PetscCall(PetscContainerDestroy(&context->owner));
   delete context;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Makes halos for the present settings, and exchanges that of the state.
 PetscErrorCode load_state(Jacobian *context) {
-  Burgers           *burgers = context->burgers;
+  Burgers           *burgers = context->burgers.get();
   Arrays             arrays;
   const PetscScalar *array = NULL;
 
@@ -80,7 +78,7 @@ PetscErrorCode update_state(Mat J, Jacobian *context) {
              "the Jacobian of Burgers' equation has no state yet; TSComputeRHSJacobian() gives it one");
   if (context->burgers->ready && context->generation == context->burgers->generation)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(BurgersSetUpAgain(context->burgers));
+  PetscCall(BurgersSetUpAgain(context->burgers.get()));
   PetscCall(GridCheckVector(context->burgers->grid, context->state, "state"));
   PetscCall(load_state(context));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,7 +98,7 @@ PetscErrorCode mult(Mat J, Vec v, Vec y) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(update_state(J, context));
-  Burgers *burgers = context->burgers;
+  Burgers *burgers = context->burgers.get();
   PetscCall(GridCheckVector(burgers->grid, v, "operand"));
   PetscCall(GridCheckVector(burgers->grid, y, "result"));
   PetscCall(arrays.Read(context->state, &pu));
@@ -133,7 +131,7 @@ PetscErrorCode mult_transpose(Mat J, Vec v, Vec y) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(update_state(J, context));
-  Burgers *burgers = context->burgers;
+  Burgers *burgers = context->burgers.get();
   PetscCall(GridCheckVector(burgers->grid, v, "operand"));
   PetscCall(GridCheckVector(burgers->grid, y, "result"));
   if (!context->entries) {
@@ -169,16 +167,14 @@ PetscErrorCode zero_entries(Mat J) {
   return scale(J, 0);
 }
 
-PetscErrorCode create_shell(PetscContainer owner, PetscInt n, PetscInt block, VecType type, Mat *J); // below
+using SharedBurgers = std::shared_ptr<Burgers>;
+PetscErrorCode create_shell(const SharedBurgers &burgers, PetscInt n, PetscInt block, VecType type, Mat *J); // below
 
 // A Jacobian of that equation, without a state.
-PetscErrorCode take_equation(PetscContainer owner, Burgers *burgers, Jacobian *to) {
+PetscErrorCode take_equation(const SharedBurgers &burgers, Jacobian *to) {
   PetscFunctionBegin;
   PetscCall(drop_halos(to));
   PetscCall(VecDestroy(&to->state));
-  PetscCall(PetscObjectReference((PetscObject)owner));
-  PetscCall(PetscContainerDestroy(&to->owner));
-  to->owner = owner;
   to->burgers = burgers;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,7 +182,7 @@ PetscErrorCode take_equation(PetscContainer owner, Burgers *burgers, Jacobian *t
 // Makes `to` a copy of `from` with its own state, whose halo the next product exchanges.
 PetscErrorCode take_values(const Jacobian &from, Jacobian *to) {
   PetscFunctionBegin;
-  PetscCall(take_equation(from.owner, from.burgers, to));
+  PetscCall(take_equation(from.burgers, to));
   to->shift = from.shift;
   to->scale = from.scale;
   if (from.state) {
@@ -207,7 +203,7 @@ PetscErrorCode duplicate(Mat J, MatDuplicateOption option, Mat *B) {
   PetscCall(MatGetLocalSize(J, &n, NULL));
   PetscCall(MatGetBlockSize(J, &block));
   PetscCall(MatGetVecType(J, &type));
-  PetscCall(create_shell(from->owner, n, block, type, B));
+  PetscCall(create_shell(from->burgers, n, block, type, B));
   PetscCall(MatBoundToCPU(J, &bound));
   PetscCall(MatBindToCPU(*B, bound));
   PetscCall(get_jacobian(*B, &to));
@@ -255,7 +251,7 @@ PetscErrorCode get_diagonal(Mat J, Vec d) {
   PetscCall(GridCheckVector(context->burgers->grid, d, "diagonal"));
   PetscCall(VecGetArrayWrite(d, &array));
   PetscCall(
-      BurgersForEachRow(context->burgers, context->state,
+      BurgersForEachRow(context->burgers.get(), context->state,
                         [&](const PetscInt p[3], PetscInt c, const std::vector<JacobianEntry> &row) -> PetscErrorCode {
                           PetscReal value = context->shift;
                           for (const JacobianEntry &entry : row)
@@ -323,9 +319,9 @@ PetscErrorCode convert(Mat J, MatType type, MatReuse reuse, Mat *B) {
   if (!BurgersIsAIJ(type)) PetscCall(refuse(J, "conversion but to the types aij"));
   PetscCall(get_jacobian(J, &context));
   if (context->scale != 0) PetscCall(update_state(J, context));
-  PetscCall(BurgersCreateAIJ(context->burgers, type, &made));
+  PetscCall(BurgersCreateAIJ(context->burgers.get(), type, &made));
   if (context->scale != 0)
-    PetscCall(BurgersAssembleJacobian(context->burgers, context->state, context->shift, context->scale, made));
+    PetscCall(BurgersAssembleJacobian(context->burgers.get(), context->state, context->shift, context->scale, made));
   else {
     PetscCall(MatAssemblyBegin(made, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(made, MAT_FINAL_ASSEMBLY));
@@ -348,15 +344,13 @@ PetscErrorCode multigrid_remedy(Mat, const char **remedy) {
   return PETSC_SUCCESS;
 }
 
-// A Jacobian without a state. owner: of the context of Burgers' equation; n: the rank's rows.
-PetscErrorCode create_shell(PetscContainer owner, PetscInt n, PetscInt block, VecType type, Mat *J) {
+// A Jacobian without a state. n: the rank's rows.
+PetscErrorCode create_shell(const SharedBurgers &burgers, PetscInt n, PetscInt block, VecType type, Mat *J) {
   Jacobian *context = new Jacobian;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectReference((PetscObject)owner));
-  context->owner = owner;
-  PetscCall(PetscContainerGetPointer(owner, (void **)&context->burgers));
-  PetscCall(MatCreateShell(PetscObjectComm((PetscObject)owner), n, n, PETSC_DETERMINE, PETSC_DETERMINE, context, J));
+  context->burgers = burgers;
+  PetscCall(MatCreateShell(burgers->comm(), n, n, PETSC_DETERMINE, PETSC_DETERMINE, context, J));
   PetscCall(MatShellSetContextDestroy(*J, destructor(destroy_jacobian)));
   PetscCall(MatShellSetManageScalingShifts(*J)); // they are folded into the kernel
   PetscCall(MatSetVecType(*J, type));
@@ -397,13 +391,11 @@ PetscErrorCode BurgersRegisterSolvers() {
 
 // The right-hand side does not depend on time.
 static PetscErrorCode compute_jacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, void *) {
-  Burgers       *burgers;
-  PetscBool      ours;
-  PetscContainer owner;
+  Burgers  *burgers;
+  PetscBool ours;
 
   PetscFunctionBegin;
   PetscCall(TSGetBurgers(ts, &burgers));
-  PetscCall(BurgersGetContainer(ts, &owner));
   PetscCall(BurgersSetUp(ts, burgers));
   PetscCall(GridCheckVector(burgers->grid, u, "state"));
   for (Mat J : {A, P}) {
@@ -418,7 +410,8 @@ static PetscErrorCode compute_jacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, vo
     } else {
       Jacobian *context;
       PetscCall(get_jacobian(J, &context));
-      if (context->owner != owner) PetscCall(take_equation(owner, burgers, context)); // a copy of another's
+      if (context->burgers.get() != burgers)
+        PetscCall(take_equation(burgers->shared_from_this(), context)); // a copy of another's
       if (!context->state) PetscCall(VecDuplicate(u, &context->state));
       PetscCall(VecCopy(u, context->state));
       PetscCall(load_state(context));
@@ -436,7 +429,6 @@ PetscErrorCode BurgersSetMatrices(TS ts, Burgers *burgers) {
   Mat                         J = NULL, P = NULL;
   const TSBurgersJacobianType type = burgers->settings.jacobian;
   const Patch                &patch = burgers->patch.patch;
-  PetscContainer              owner;
   VecType                     vec_type;
   SNES                        snes;
 
@@ -446,9 +438,9 @@ PetscErrorCode BurgersSetMatrices(TS ts, Burgers *burgers) {
   if (burgers->has_matrices && J) PetscFunctionReturn(PETSC_SUCCESS);
   J = NULL;
   if (type != TS_BURGERS_JACOBIAN_AIJ) {
-    PetscCall(BurgersGetContainer(ts, &owner));
     PetscCall(DMGetVecType(burgers->dm, &vec_type));
-    PetscCall(create_shell(owner, (PetscInt)patch.all().points() * patch.dof, patch.dof, vec_type, &J));
+    PetscCall(create_shell(burgers->shared_from_this(), (PetscInt)patch.all().points() * patch.dof, patch.dof, vec_type,
+                           &J));
   }
   if (type != TS_BURGERS_JACOBIAN_SHELL) {
     MatType aij;

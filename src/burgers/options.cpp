@@ -36,12 +36,11 @@ static PetscErrorCode rename_value(TS ts, const char *key, const char *old_value
 
 PetscErrorCode BurgersReadOptions(OptionItems PetscOptionsObject, TS ts, BurgersSettings *settings) {
   constexpr PetscInt most = 5; // one more than any option may have
-  PetscReal          values[most] = {0, 0, 0, 0, 0}, number;
+  PetscReal          values[most] = {0, 0, 0, 0, 0};
   PetscInt           n, dim;
-  MatHaloType        halo = (MatHaloType)settings->halo_way;
   PetscBool          set;
   DM                 dm;
-  TSBurgersScheme    scheme = settings->scheme();
+  TSBurgersScheme    scheme;
   MPI_Comm           comm = PetscObjectComm((PetscObject)ts);
   auto              &given = settings->given;
 
@@ -60,35 +59,31 @@ PetscErrorCode BurgersReadOptions(OptionItems PetscOptionsObject, TS ts, Burgers
   n = most;
   PetscCall(read_option(PetscOptionsObject, option("-burgers_inflow"), values, &n, &given.inflow));
   if (given.inflow) PetscCall(set_inflow(comm, dim, n, values, settings));
-  number = settings->viscosity;
-  PetscCall(read_option(PetscOptionsObject, option("-burgers_viscosity"), &number));
-  PetscCall(set_viscosity(comm, number, settings));
+  PetscCall(read_option(PetscOptionsObject, option("-burgers_viscosity"), &settings->viscosity));
   n = most;
   PetscCall(read_option(PetscOptionsObject, option("-burgers_lengths"), values, &n, &set));
   if (set) PetscCall(set_lengths(comm, dim, n, values, settings));
-  number = settings->speed;
-  PetscCall(read_option(PetscOptionsObject, option("-burgers_speed"), &number, &given.speed));
-  PetscCall(set_speed(comm, number, settings));
-  n = settings->check_interval;
-  PetscCall(read_option(PetscOptionsObject, option("-burgers_check_interval"), &n));
-  PetscCall(set_check_interval(comm, n, settings));
+  PetscCall(read_option(PetscOptionsObject, option("-burgers_speed"), &settings->speed, &given.speed));
+  PetscCall(read_option(PetscOptionsObject, option("-burgers_check_interval"), &settings->check_interval));
   scheme = settings->scheme();
   PetscCall(
       read_option(PetscOptionsObject, option("-burgers_fused_scheme"), TSBurgersSchemes, &scheme, &given.fused_scheme));
-  if (given.fused_scheme) settings->fused_scheme = scheme;
-  n = settings->fused_steps;
-  PetscCall(read_option(PetscOptionsObject, option("-burgers_fused_steps"), &n, &given.fused_steps));
-  PetscCall(set_fused_steps(comm, n, settings));
-  PetscCall(read_option(PetscOptionsObject, option("-burgers_halo"), MatHaloTypes, &halo));
-  settings->halo_way = (HaloWay)halo;
+  if (given.fused_scheme) settings->fused_scheme = scheme, settings->scheme_chosen = true;
+  PetscCall(
+      read_option(PetscOptionsObject, option("-burgers_fused_steps"), &settings->fused_steps, &given.fused_steps));
+  PetscCall(read_option(PetscOptionsObject, option("-burgers_halo"), MatHaloTypes, &settings->halo_way));
   PetscCall(read_option(PetscOptionsObject, option("-burgers_jacobian"), TSBurgersJacobianTypes, &settings->jacobian,
                         &given.jacobian));
   PetscOptionsHeadEnd();
+  PetscCall(BurgersCheckValues(comm, *settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BurgersCheckOptions(TS ts, const BurgersSettings &settings) {
-  MPI_Comm comm = PetscObjectComm((PetscObject)ts);
+PetscErrorCode BurgersCheckOptions(TS ts, const BurgersSettings &settings, bool solves) {
+  MPI_Comm      comm = PetscObjectComm((PetscObject)ts);
+  PetscBool     other, irk, fused, is_explicit;
+  TSType        type;
+  TSProblemType problem;
 
   PetscFunctionBegin;
   PetscCheck(!settings.given.inflow || settings.boundary == TS_BURGERS_INFLOW, comm, PETSC_ERR_ARG_INCOMP,
@@ -98,15 +93,10 @@ PetscErrorCode BurgersCheckOptions(TS ts, const BurgersSettings &settings) {
              "-burgers_speed is given, and -burgers_flux is %s; use -burgers_flux lax_friedrichs, or leave "
              "-burgers_speed out",
              TSBurgersFluxes[settings.flux]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode BurgersCheckType(TS ts, const BurgersSettings &settings) {
-  MPI_Comm  comm = PetscObjectComm((PetscObject)ts);
-  PetscBool other, irk;
-  TSType    type;
-
-  PetscFunctionBegin;
+  PetscCheck(!solves || !settings.inflow_set || settings.boundary_chosen, comm, PETSC_ERR_ORDER,
+             "TSBurgersSetInflow() was called, and no boundary condition was chosen, so that the ends are %s; call "
+             "TSBurgersSetBoundary(ts, TS_BURGERS_INFLOW)",
+             TSBurgersBoundaries[settings.boundary]);
   PetscCall(TSGetType(ts, &type));
   if (!type) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &other, TSMIMEX, TSDISCGRAD, TSALPHA2, TSBASICSYMPLECTIC, ""));
@@ -118,22 +108,7 @@ PetscErrorCode BurgersCheckType(TS ts, const BurgersSettings &settings) {
   PetscCheck(!irk || settings.jacobian == TS_BURGERS_JACOBIAN_AIJ, comm, PETSC_ERR_SUP,
              "-ts_type irk needs the entries of the Jacobian; use -ts_type bdf, or on one rank -burgers_jacobian aij "
              "-pc_type pbjacobi");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode BurgersCheckOptionsOfType(TS ts, const BurgersSettings &settings) {
-  MPI_Comm      comm = PetscObjectComm((PetscObject)ts);
-  PetscBool     fused, is_explicit;
-  TSType        type;
-  TSProblemType problem;
-
-  PetscFunctionBegin;
-  PetscCheck(!settings.inflow_set || settings.boundary_chosen, comm, PETSC_ERR_ORDER,
-             "TSBurgersSetInflow() was called, and no boundary condition was chosen, so that the ends are %s; call "
-             "TSBurgersSetBoundary(ts, TS_BURGERS_INFLOW)",
-             TSBurgersBoundaries[settings.boundary]);
-  PetscCall(TSGetType(ts, &type));
-  if (!type) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!solves) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TSIsBurgersFused(ts, &fused));
   PetscCheck(fused || !(settings.given.fused_scheme || settings.given.fused_steps), comm, PETSC_ERR_ARG_INCOMP,
              "%s is given, and -ts_type is %s; use -ts_type burgersfused, or leave %s out",
@@ -160,8 +135,7 @@ PetscErrorCode BurgersSetFromOptions(PetscObject object, OptionItems PetscOption
   PetscCall(TSGetBurgers(ts, &burgers));
   BurgersSettings settings = burgers->settings;
   PetscCall(BurgersReadOptions(PetscOptionsObject, ts, &settings));
-  PetscCall(BurgersCheckOptions(ts, settings));
-  PetscCall(BurgersCheckType(ts, settings));
+  PetscCall(BurgersCheckOptions(ts, settings, false));
   if (settings.jacobian != burgers->settings.jacobian) burgers->has_matrices = false;
   PetscCall(BurgersReplaceSettings(ts, burgers, settings));
   PetscCall(BurgersSetMatrices(ts, burgers));

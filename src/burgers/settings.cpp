@@ -53,52 +53,42 @@ PetscErrorCode set_lengths(MPI_Comm comm, PetscInt dim, PetscInt n, const PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode set_viscosity(MPI_Comm comm, PetscReal nu, BurgersSettings *settings) {
-  PetscFunctionBegin;
-  SHELLAC_CHECK_ALL(nu >= 0 && std::isfinite(nu), comm, PETSC_ERR_ARG_OUTOFRANGE,
-                    "the viscosity (-burgers_viscosity) is %g; it must be finite, and not below 0", (double)nu);
-  settings->viscosity = nu;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode set_speed(MPI_Comm comm, PetscReal speed, BurgersSettings *settings) {
-  PetscFunctionBegin;
-  SHELLAC_CHECK_ALL(speed >= 0 && std::isfinite(speed), comm, PETSC_ERR_ARG_OUTOFRANGE,
-                    "-burgers_speed is %g; it must be finite, and not below 0", (double)speed);
-  settings->speed = speed;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode set_check_interval(MPI_Comm comm, PetscInt interval, BurgersSettings *settings) {
-  PetscFunctionBegin;
-  SHELLAC_CHECK_ALL(interval >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
-                    "-burgers_check_interval is %" PetscInt_FMT "; it must be 0 (never) or more", interval);
-  settings->check_interval = interval;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode set_fused_steps(MPI_Comm comm, PetscInt steps, BurgersSettings *settings) {
-  PetscFunctionBegin;
-  SHELLAC_CHECK_ALL(steps >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
-                    "-burgers_fused_steps is %" PetscInt_FMT "; give 1 or more", steps);
-  settings->fused_steps = steps;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// An error for a value outside an enumeration; like PETSc's, `names` end with the type, the prefix and NULL.
-static PetscErrorCode check_enum(TS ts, const char *what, int value, const char *const names[]) {
-  int  count = 0;
-  char list[256] = "";
+PetscErrorCode BurgersCheckValues(MPI_Comm comm, const BurgersSettings &s) {
+  const struct {
+    const char *option;
+    double      value, least;
+    const char *must_be;
+  } numbers[] = {{"viscosity", s.viscosity, 0, "not below 0"},
+                 {"speed", s.speed, 0, "not below 0"},
+                 {"check_interval", (double)s.check_interval, 0, "0 (never) or more"},
+                 {"fused_steps", (double)s.fused_steps, 1, "1 or more"}};
+  const struct {
+    const char        *what;
+    int                value;
+    const char *const *names; // like PETSc's: they end with the type, the prefix and NULL
+  } enums[] = {{"flux", s.flux, TSBurgersFluxes},
+               {"reconstruction", s.reconstruction, TSBurgersReconstructions},
+               {"boundary condition", s.boundary, TSBurgersBoundaries},
+               {"type of the Jacobian", s.jacobian, TSBurgersJacobianTypes},
+               {"halo type", (int)s.halo_way, MatHaloTypes},
+               {"scheme", s.fused_scheme, TSBurgersSchemes}};
+  std::string problem;
 
   PetscFunctionBegin;
-  while (names[count]) count++;
-  count -= 2;
-  for (int k = 0; k < count; k++) {
-    PetscCall(PetscStrlcat(list, k == 0 ? "" : k == count - 1 ? " or " : ", ", sizeof(list)));
-    PetscCall(PetscStrlcat(list, names[k], sizeof(list)));
+  for (const auto &n : numbers) {
+    char text[96];
+    snprintf(text, sizeof(text), "-burgers_%s is %g; it must be finite, and %s", n.option, n.value, n.must_be);
+    if (!(n.value >= n.least) || !std::isfinite(n.value)) problem = text;
   }
-  SHELLAC_CHECK_ALL(value >= 0 && value < count, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
-                    "the %s %d is unknown; use %s", what, value, list);
+  for (const auto &e : enums) {
+    int         count = 0;
+    std::string names;
+    while (e.names[count + 2]) count++;
+    for (int k = 0; k < count; k++) names += (k == 0 ? "" : k == count - 1 ? " or " : ", ") + std::string(e.names[k]);
+    if (e.value < 0 || e.value >= count)
+      problem = "the " + std::string(e.what) + " " + std::to_string(e.value) + " is unknown; use " + names;
+  }
+  SHELLAC_CHECK_ALL(problem.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", problem.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,7 +118,7 @@ static PetscErrorCode agree(TS ts, const BurgersSettings &s) {
       {"TSBurgersSetSpeed", {s.speed}},
       {"TSBurgersSetCheckInterval", {(PetscReal)s.check_interval}},
       {"TSBurgersSetHaloType", {(PetscReal)s.halo_way}},
-      {"TSBurgersSetFused", {(PetscReal)s.fused_scheme, (PetscReal)s.fused_steps}}};
+      {"TSBurgersSetFused", {(PetscReal)s.scheme(), (PetscReal)s.fused_steps}}};
   std::vector<Agreed> values;
 
   PetscFunctionBegin;
@@ -152,6 +142,7 @@ template <class Set> static PetscErrorCode change(TS ts, const Set &set) {
   PetscCall(DMGetDimension(dm, &dim));
   BurgersSettings settings = burgers->settings;
   PetscCall(set(PetscObjectComm((PetscObject)ts), dim, &settings));
+  PetscCall(BurgersCheckValues(PetscObjectComm((PetscObject)ts), settings));
   PetscCall(agree(ts, settings));
   PetscCall(BurgersReset(burgers));
   burgers->settings = settings;
@@ -160,18 +151,11 @@ template <class Set> static PetscErrorCode change(TS ts, const Set &set) {
   if (u) PetscCall(touch(u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-// The same for a value of an enumeration with these names.
-template <class Enum, class Set>
-static PetscErrorCode change_enum(TS ts, const char *what, const char *const names[], Enum value, const Set &set) {
-  PetscFunctionBegin;
-  PetscCall(change(ts, [&](MPI_Comm, PetscInt, BurgersSettings *settings) -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCall(check_enum(ts, what, (int)value, names));
-    set(settings);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+template <class Value> static PetscErrorCode change(TS ts, Value BurgersSettings::*setting, Value value) {
+  return change(ts, [=](MPI_Comm, PetscInt, BurgersSettings *settings) {
+    settings->*setting = value;
+    return PETSC_SUCCESS;
+  });
 }
 
 } // namespace shellac
@@ -182,66 +166,49 @@ static_assert(sizeof(TSBurgersFluxes) / sizeof(TSBurgersFluxes[0]) == TS_BURGERS
               "a value of TSBurgersFlux for each line of SHELLAC_BURGERS_FLUXES");
 
 PetscErrorCode TSBurgersSetFlux(TS ts, TSBurgersFlux flux) {
-  PetscFunctionBegin;
-  PetscCall(change_enum(ts, "flux", TSBurgersFluxes, flux, [=](BurgersSettings *settings) { settings->flux = flux; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return change(ts, &BurgersSettings::flux, flux);
 }
-
 PetscErrorCode TSBurgersSetReconstruction(TS ts, TSBurgersReconstruction reconstruction) {
-  PetscFunctionBegin;
-  PetscCall(change_enum(ts, "reconstruction", TSBurgersReconstructions, reconstruction,
-                        [=](BurgersSettings *settings) { settings->reconstruction = reconstruction; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return change(ts, &BurgersSettings::reconstruction, reconstruction);
+}
+PetscErrorCode TSBurgersSetViscosity(TS ts, PetscReal nu) {
+  return change(ts, &BurgersSettings::viscosity, nu);
+}
+PetscErrorCode TSBurgersSetSpeed(TS ts, PetscReal speed) {
+  return change(ts, &BurgersSettings::speed, speed);
+}
+PetscErrorCode TSBurgersSetCheckInterval(TS ts, PetscInt interval) {
+  return change(ts, &BurgersSettings::check_interval, interval);
+}
+PetscErrorCode TSBurgersSetHaloType(TS ts, MatHaloType type) {
+  return change(ts, &BurgersSettings::halo_way, (HaloWay)type);
 }
 
 PetscErrorCode TSBurgersSetBoundary(TS ts, TSBurgersBoundary boundary) {
-  PetscFunctionBegin;
-  PetscCall(change_enum(ts, "boundary condition", TSBurgersBoundaries, boundary, [=](BurgersSettings *settings) {
+  return change(ts, [=](MPI_Comm, PetscInt, BurgersSettings *settings) {
     settings->boundary = boundary;
     settings->boundary_chosen = true;
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+    return PETSC_SUCCESS;
+  });
 }
-
 PetscErrorCode TSBurgersSetInflow(TS ts, PetscInt n, const PetscReal values[]) {
-  PetscFunctionBegin;
-  PetscCall(change(ts, [&](MPI_Comm comm, PetscInt dim, BurgersSettings *settings) -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCall(set_inflow(comm, dim, n, values, settings));
+  return change(ts, [=](MPI_Comm comm, PetscInt dim, BurgersSettings *settings) {
     settings->inflow_set = true;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+    return set_inflow(comm, dim, n, values, settings);
+  });
 }
-
-PetscErrorCode TSBurgersSetViscosity(TS ts, PetscReal nu) {
-  PetscFunctionBegin;
-  PetscCall(change(
-      ts, [&](MPI_Comm comm, PetscInt, BurgersSettings *settings) { return set_viscosity(comm, nu, settings); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode TSBurgersSetLengths(TS ts, PetscInt n, const PetscReal lengths[]) {
-  PetscFunctionBegin;
-  PetscCall(change(ts, [&](MPI_Comm comm, PetscInt dim, BurgersSettings *settings) {
+  return change(ts, [=](MPI_Comm comm, PetscInt dim, BurgersSettings *settings) {
     return set_lengths(comm, dim, n, lengths, settings);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  });
 }
-
-PetscErrorCode TSBurgersSetSpeed(TS ts, PetscReal speed) {
-  PetscFunctionBegin;
-  PetscCall(
-      change(ts, [&](MPI_Comm comm, PetscInt, BurgersSettings *settings) { return set_speed(comm, speed, settings); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode TSBurgersSetCheckInterval(TS ts, PetscInt interval) {
-  PetscFunctionBegin;
-  PetscCall(change(ts, [&](MPI_Comm comm, PetscInt, BurgersSettings *settings) {
-    return set_check_interval(comm, interval, settings);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode TSBurgersSetFused(TS ts, TSBurgersScheme scheme, PetscInt steps) {
+  return change(ts, [=](MPI_Comm, PetscInt, BurgersSettings *settings) {
+    settings->fused_scheme = scheme;
+    settings->scheme_chosen = true;
+    settings->fused_steps = steps;
+    return PETSC_SUCCESS;
+  });
 }
 
 PetscErrorCode TSBurgersSetJacobianType(TS ts, TSBurgersJacobianType type) {
@@ -249,30 +216,13 @@ PetscErrorCode TSBurgersSetJacobianType(TS ts, TSBurgersJacobianType type) {
 
   PetscFunctionBegin;
   PetscCall(TSGetBurgers(ts, &burgers));
-  PetscCall(check_enum(ts, "type of the Jacobian", (int)type, TSBurgersJacobianTypes));
+  BurgersSettings settings = burgers->settings;
+  settings.jacobian = type;
+  PetscCall(BurgersCheckValues(PetscObjectComm((PetscObject)ts), settings));
   PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)ts), "TSBurgersSetJacobianType()", 1, &type));
   PetscCall(BurgersSetUp(ts, burgers));
   if (type != burgers->settings.jacobian) burgers->has_matrices = false;
   burgers->settings.jacobian = type;
   PetscCall(BurgersSetMatrices(ts, burgers));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode TSBurgersSetHaloType(TS ts, MatHaloType type) {
-  PetscFunctionBegin;
-  PetscCall(change_enum(ts, "halo type", MatHaloTypes, type,
-                        [=](BurgersSettings *settings) { settings->halo_way = (HaloWay)type; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode TSBurgersSetFused(TS ts, TSBurgersScheme scheme, PetscInt steps) {
-  PetscFunctionBegin;
-  PetscCall(change(ts, [&](MPI_Comm comm, PetscInt, BurgersSettings *settings) -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCall(check_enum(ts, "scheme", (int)scheme, TSBurgersSchemes));
-    PetscCall(set_fused_steps(comm, steps, settings));
-    settings->fused_scheme = scheme;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

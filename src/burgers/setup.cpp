@@ -123,15 +123,6 @@ PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode get_version(Vec coordinates, CoordinatesVersion *version) {
-  PetscFunctionBegin;
-  *version = CoordinatesVersion();
-  if (!coordinates) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectGetId((PetscObject)coordinates, &version->id));
-  PetscCall(PetscObjectStateGet((PetscObject)coordinates, &version->state));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // Whether the set-up is still valid. It is not checked during a solve; otherwise a change on one rank counts for all.
 static PetscErrorCode is_current(const Burgers &burgers, bool *current) {
   Vec                coordinates;
@@ -141,8 +132,8 @@ static PetscErrorCode is_current(const Burgers &burgers, bool *current) {
   *current = burgers.ready;
   if (!burgers.ready || burgers.solve.running) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetCoordinates(burgers.dm, &coordinates));
-  PetscCall(get_version(coordinates, &now));
-  PetscMPIInt changed = now.id != burgers.coordinates.id || now.state != burgers.coordinates.state;
+  PetscCall(now.Read(coordinates));
+  PetscMPIInt changed = !(now == burgers.coordinates);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, burgers.comm()));
   *current = !changed;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,7 +156,7 @@ PetscErrorCode BurgersSetUpAgain(Burgers *burgers) {
   PetscCall(check_scheme(settings, grid, burgers->operations.get()));
   PetscCall(GridGetSpacingFromCoordinates(grid, burgers->dm, h, origin));
   PetscCall(DMGetCoordinates(burgers->dm, &coordinates));
-  PetscCall(get_version(coordinates, &burgers->coordinates));
+  PetscCall(burgers->coordinates.Read(coordinates));
 
   BurgersPatch &patch = burgers->patch;
   const bool    periodic = settings.boundary == TS_BURGERS_PERIODIC;

@@ -104,14 +104,6 @@ static PetscErrorCode check_start(TS ts, Burgers *burgers, const StepChecks &che
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode check_options(TS ts, const Burgers *burgers) {
-  PetscFunctionBegin;
-  PetscCall(BurgersCheckType(ts, burgers->settings));
-  PetscCall(BurgersCheckOptions(ts, burgers->settings));
-  PetscCall(BurgersCheckOptionsOfType(ts, burgers->settings));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode rhs_function(TS ts, PetscReal, Vec u, Vec rate, void *) {
   Burgers           *burgers;
   Arrays             arrays;
@@ -127,7 +119,7 @@ static PetscErrorCode rhs_function(TS ts, PetscReal, Vec u, Vec rate, void *) {
   if (in_stage) burgers->fused.phase = FusedSteps::Phase::idle;
   PetscCall(BurgersSetUp(ts, burgers));
   PetscCall(GridCheckVector(burgers->grid, u, "state"));
-  if (!burgers->solve.running) PetscCall(check_options(ts, burgers));
+  if (!burgers->solve.running) PetscCall(BurgersCheckOptions(ts, burgers->settings, true));
   PetscCall(TSIsBurgersFused(ts, &fused));
   if (fused && in_stage) {
     PetscCall(BurgersFusedBegin(ts, burgers, rate));
@@ -201,7 +193,7 @@ static PetscErrorCode begin_solve(TS ts, Burgers *burgers, PetscInt step, Vec u)
   burgers->solve.running = false; // the last solve may have ended with an error
   PetscCall(BurgersSetUp(ts, burgers));
   PetscCall(GridCheckVector(burgers->grid, u, "state"));
-  PetscCall(check_options(ts, burgers));
+  PetscCall(BurgersCheckOptions(ts, burgers->settings, true));
   PetscCall(BurgersSetMatrices(ts, burgers)); // which TSReset() drops
   PetscCall(take_grid(ts));
   burgers->solve.wave_speed = burgers->speed_of_last = 0;

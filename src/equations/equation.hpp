@@ -83,20 +83,6 @@ struct TimeStepper {
   DM da = NULL; // the DMDA, likewise
 };
 
-// The DM's coordinates as they were; none: zeros.
-struct CoordinatesSeen {
-  PetscObjectId    id = 0;
-  PetscObjectState state = 0;
-
-  PetscErrorCode Read(Vec coordinates) {
-    PetscFunctionBegin;
-    if (!coordinates) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscObjectGetId((PetscObject)coordinates, &id));
-    PetscCall(PetscObjectStateGet((PetscObject)coordinates, &state));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
-
 struct PointSum { // of sum_runs()
   PetscScalar     value = 0;
   SHELLAC_HD void add(const PointSum &other) { value += other.value; }
@@ -276,7 +262,7 @@ private:
   Grid                             grid_;
   Ends                             ends_[8][3]; // [unknown][axis]
   EquationAxis                     axes_[3];
-  CoordinatesSeen                  coordinates_;
+  CoordinatesVersion               coordinates_;
   Mirror<double>                   tables_; // [axis][equation::AxisTable], where axes are stretched
   Mirror<double>                         cell_lengths_;
   Scratch<PetscScalar>                   integrands_; // of Integrate(), as the next ones

@@ -49,15 +49,14 @@ PetscErrorCode EquationOnGrid::SetAxes() {
 
 // A program may have set the DM's coordinates since; to the same values, as for output, they are welcome.
 PetscErrorCode EquationOnGrid::CheckAxes() {
-  CoordinatesSeen now;
-  GridAxis        given[3];
-  Vec             coordinates = NULL;
+  CoordinatesVersion now;
+  GridAxis           given[3];
+  Vec                coordinates = NULL;
 
   PetscFunctionBegin;
   if (equation_->domain.empty()) PetscCall(DMGetCoordinates(da_, &coordinates));
   PetscCall(now.Read(coordinates));
-  if (!coordinates || (now.id == coordinates_.id && now.state == coordinates_.state))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!coordinates || now == coordinates_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GridGetAxesFromCoordinates(grid_, da_, given));
   for (int a = 0; a < grid_.dim; a++) {
     const PetscReal length = PetscAbsReal(axes_[a].end(UPPER) - axes_[a].end(LOWER));
