@@ -41,7 +41,7 @@ template <class T> struct Relax;
 template <class T> struct RelaxColour;
 } // namespace captured
 
-// A product at inner points that does not read the coefficients, but what they were made of.
+// A product at inner points on a GPU that does not read the coefficients, but what they were made of.
 class InteriorProduct {
 public:
   virtual ~InteriorProduct() = default;

@@ -241,10 +241,7 @@ PetscErrorCode PreparedCapture::apply(PetscMemType memory, const Box &box, const
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  if (make_product_ && !product_) PetscCall(make_product_(&product_));
-  if (product_)
-    PetscCall(product_->apply({row, u, form, b, y}, arrays_.data(), box, inner()));
-  else if (op_.shape_ == 1 && op_.storage_ == Storage::constant)
+  if (op_.shape_ == 1 && op_.storage_ == Storage::constant)
     apply_star_on_host(op_.arms_->dim(), row, u, form, b, box, y);
   else
     apply_captured_on_host(row, u, form, b, box, y);

@@ -8,9 +8,6 @@
 #include "formulas/fill_inner.hpp"
 #include "formulas/flux_on_gpu.hpp"
 #include "stencil/types.hpp"
-#if !PetscDefined(USE_COMPLEX)
-#include "formulas/flux_on_host.hpp"
-#endif
 
 namespace shellac {
 
@@ -76,31 +73,22 @@ static PetscErrorCode is_of_gpu(Vec v, bool *is) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <template <class, class> class Product>
-std::unique_ptr<const InteriorProduct> DiffusionMat::product_by_fluxes(const Flux<PetscScalar> &flux) const {
-  if (k.on_faces) return std::make_unique<Product<OnFaces, PetscScalar>>(grid.dim, flux);
-  if (mean == MAT_DIFFUSION_HARMONIC) return std::make_unique<Product<HarmonicMean, PetscScalar>>(grid.dim, flux);
-  return std::make_unique<Product<ArithmeticMean, PetscScalar>>(grid.dim, flux);
-}
-
-// Where k is in the memory of the product, this takes it in place of the coefficients; on the host only real values.
+// On a GPU, where k is there, too, a product takes k in place of the coefficients.
 PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) {
-  const int n = k.on_faces ? grid.dim : 1;
-
   PetscFunctionBegin;
   PetscCall(FormulaMat::Prepare(of, arrays, prepared));
-  if (!k.is_field() || grid.dim == 1) PetscFunctionReturn(PETSC_SUCCESS);
+#if SHELLAC_CUDA
+  const int n = k.on_faces ? grid.dim : 1;
+  if (PetscMemTypeHost(arrays->memory()) || !k.is_field() || grid.dim == 1) PetscFunctionReturn(PETSC_SUCCESS);
   if (of != op.get() || is_transposed || !change.none() || flows || mask) PetscFunctionReturn(PETSC_SUCCESS);
   if (k.conjugated || !k.is_normal) PetscFunctionReturn(PETSC_SUCCESS);
-  if (PetscDefined(USE_COMPLEX) && PetscMemTypeHost(arrays->memory())) PetscFunctionReturn(PETSC_SUCCESS);
   if (!static_cast<const CapturedStencil &>(*of).has_whole_star_in_arrays()) PetscFunctionReturn(PETSC_SUCCESS);
   for (int a = 0; a < n; a++) {
     bool on_gpu = false;
     PetscCall(is_of_gpu(k.field[a]->vec(), &on_gpu));
-    if (on_gpu != PetscMemTypeDevice(arrays->memory()) || arrays->Writes(k.field[a]->vec()))
-      PetscFunctionReturn(PETSC_SUCCESS);
+    if (!on_gpu || arrays->Writes(k.field[a]->vec())) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const auto make_product = [=]([[maybe_unused]] std::unique_ptr<const InteriorProduct> *product) {
+  const auto make_product = [=](std::unique_ptr<const InteriorProduct> *product) {
     Flux<PetscScalar> flux = {{NULL, NULL, NULL}, {0, 0, 0}, sigma, {}};
     const Patch       patch = grid.owned_patch();
 
@@ -109,18 +97,16 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
     for (int a = 0; a < grid.dim; a++) flux.c[a] = 1 / (ends[a].h * ends[a].h);
     for (int a = 0; a < grid.dim; a++)
       for (Side side : {LOWER, UPPER}) flux.end[a][side] = FluxEnd<PetscScalar>(patch, ends[a], a, side, k.on_faces);
-#if SHELLAC_CUDA
-    if (PetscMemTypeDevice(arrays->memory())) {
-      *product = product_by_fluxes<FluxProduct>(flux);
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-#endif
-#if !PetscDefined(USE_COMPLEX)
-    *product = product_by_fluxes<FluxProductOnHost>(flux);
-#endif
+    if (k.on_faces)
+      *product = std::make_unique<FluxProduct<OnFaces, PetscScalar>>(grid.dim, flux);
+    else if (mean == MAT_DIFFUSION_HARMONIC)
+      *product = std::make_unique<FluxProduct<HarmonicMean, PetscScalar>>(grid.dim, flux);
+    else
+      *product = std::make_unique<FluxProduct<ArithmeticMean, PetscScalar>>(grid.dim, flux);
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   static_cast<PreparedCapture &>(**prepared).SetInteriorProduct(make_product);
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,8 +7,6 @@
 
 namespace shellac {
 
-template <class T> struct Flux;
-
 // k: a constant, a field at the points, or one field for each axis, whose value at a point is that on the face between this
 // point and the previous one.
 struct Coefficient {
@@ -80,9 +78,7 @@ struct DiffusionMat final : FormulaMat, DiffusionSettings {
 private:
   template <class Values> void set_terms(DiffusionTerms<Values> *terms) const; // but the values of fields
   bool                         must_be_positive() const { return mean == MAT_DIFFUSION_HARMONIC && !k.on_faces; }
-  template <template <class, class> class Product>
-  std::unique_ptr<const InteriorProduct> product_by_fluxes(const Flux<PetscScalar> &flux) const;
-  PetscErrorCode                         destroy_more_halos();
+  PetscErrorCode               destroy_more_halos();
 
   Halo more_halos[3]; // of all fields but the first that rows read beside their points; they stay for the next change
   int  more_halos_made = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What the kernels of −∇·(k∇u) + σu compute fluxes from: k at points or on faces, its means, the ends of the first axis.
+// What kernels of −∇·(k∇u) + σu compute fluxes from: k at points or on faces, its means, the ends of the first axis.
 
 #include <type_traits>
 
@@ -92,10 +92,5 @@ struct OnFaces {
   }
   template <class T> static SHELLAC_HD T of(T, T above) { return above; }
 };
-
-// Of a row.
-template <class Face> constexpr int flops_by_fluxes(int dim) {
-  return 2 + dim * (Face::on_faces ? 6 : 12);
-}
 
 } // namespace shellac
