@@ -19,6 +19,8 @@ static const char help[] =
     "Solves the equation that a text states. Draws its unknowns.\n"
     "  -equation bratu.h                 the text\n"
     "  -equation_lambda 5                a parameter of it, here lambda\n"
+    "  -equation_k k.petsc               a field of it, here k, from a file that PETSc wrote, as by -u_view\n"
+    "  -equation_initial u.petsc         the initial state, likewise\n"
     "  -equation_compile_ahead           only compiles the text, for machines without a compiler\n"
     "  -da_grid_x 300 -da_grid_y 200     points along each axis\n"
     "  -equation_stretch_y tanh,2        crowds points at both ends of y; pictures but .vts draw them evenly\n"

@@ -431,12 +431,12 @@ TEST_CASE("options of equations, a compiler that is missing and a cache that can
   }
   {
     Options parameter("-equation_k 3");
-    check_mistakes(work, {CALL(PETSC_ERR_USER, "-equation_k|is a field|DMDAEquationSetField",
+    check_mistakes(work, {CALL(PETSC_ERR_FILE_OPEN, "-equation_k 3|cannot be read|binary",
                                b.set("parameter(lambda, 6)\nfield(k) = 1\nresidual = k*u - lambda"))});
   }
   {
     Options parameter("-equation_k 3");
-    check_mistakes(work, {CALL(PETSC_ERR_USER, "two parameters|-equation_k|-equation_K, -equation_k|rename",
+    check_mistakes(work, {CALL(PETSC_ERR_USER, "two parameters or fields|-equation_k|rename",
                                b.set("parameter(K, 6)\nparameter(k, 1)\nresidual = k*u - K"))});
   }
   {

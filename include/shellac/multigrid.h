@@ -21,8 +21,9 @@
                                                               coefficients or several unknowns; default 0
 .  -pc_stencilmg_smoother <automatic|chebyshev|red_black>   - in 3-D with constant coefficients: Jacobi steps with
                                                               Chebyshev's weights, or red-black over-relaxation;
-                                                              automatic: red_black in full multigrid and F-cycles,
-                                                              otherwise chebyshev; default automatic
+                                                              automatic: red_black in full multigrid and F-cycles, on a
+                                                              GPU if no axis is periodic; otherwise chebyshev; default
+                                                              automatic
 .  -pc_stencilmg_levels <integer, 0 or more>                - largest number of levels; 0: until the last one can be
                                                               solved directly; default 0
 .  -pc_stencilmg_precision <double|single>                  - precision of the arithmetic in a cycle; single is for one
@@ -308,8 +309,9 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetSmooths(PC pc, PetscInt steps);
    Options Database Key:
 .  -pc_stencilmg_smoother <automatic|chebyshev|red_black> - in 3-D with constant coefficients: Jacobi steps with
                                                             Chebyshev's weights, or red-black over-relaxation;
-                                                            automatic: red_black in full multigrid and F-cycles,
-                                                            otherwise chebyshev; default automatic
+                                                            automatic: red_black in full multigrid and F-cycles, on a
+                                                            GPU if no axis is periodic; otherwise chebyshev; default
+                                                            automatic
 
    Level: intermediate
 

@@ -178,6 +178,19 @@ static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], 
     if (PetscIsInfOrNanReal(equation->parameters[p]))
       fail(key + " is " + std::to_string(equation->parameters[p]) + "; it must be finite");
   }
+  const auto read_path = [&](const std::string &key, const char *meaning, const char *setter, std::string *path) {
+    char given[PETSC_MAX_PATH_LEN] = "";
+    PetscFunctionBegin;
+    PetscCall(PetscOptionsString(key.c_str(), meaning, setter, given, given, sizeof(given), NULL));
+    *path = given;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  const Option &initial = find_option(equation_options, "-equation_initial");
+  PetscCall(read_path(initial.key, initial.meaning, initial.setter, &equation->initial));
+  equation->field_files.resize(equation->text.fields.size());
+  for (size_t f = 0; f < equation->field_files.size(); f++)
+    PetscCall(read_path("-equation_" + equation->text.fields[f].name, "File of a field of the equation",
+                        "DMDAEquationSetField", &equation->field_files[f]));
   PetscOptionsEnd();
   SHELLAC_CHECK_ALL(problem.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", problem.c_str());
   SHELLAC_CHECK_ALL(sizes.empty(), comm, PETSC_ERR_ARG_SIZ, "%s", sizes.c_str());
@@ -232,7 +245,8 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   if (equation->text.has_exact)
     for (const auto &field : equation->text.fields)
       PetscCheck(
-          field.formula, comm, PETSC_ERR_ARG_WRONGSTATE, "%s",
+          field.formula && equation->field_files[(size_t)(&field - equation->text.fields.data())].empty(), comm,
+          PETSC_ERR_ARG_WRONGSTATE, "%s",
           equation->text
               .error_at(field.line, "an exact solution needs fields by formula, as field(" + field.name + ") = 1 + x")
               .c_str());
@@ -246,6 +260,8 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   const bool box = stencil == DMDA_STENCIL_BOX;
   equation->shape = {(int)dim, (int)width, box, may_leave_stencil(equation->text, (int)width, box)};
   PetscCall(made->Create(da, equation)); // checks the grid
+  for (size_t f = 0; f < equation->field_files.size(); f++)
+    if (!equation->field_files[f].empty()) PetscCall(made->LoadField(f, equation->field_files[f]));
   equation->cache = cache;
   const void *compiled;
   PetscCall(CompileSource(comm, equation_source(equation->text, equation->shape),

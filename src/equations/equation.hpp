@@ -52,7 +52,9 @@ struct LazyKernels {
 struct Equation {
   EquationText                     text;
   EquationShape                    shape;
-  std::string                      cache; // -equation_cache
+  std::string                      cache;       // -equation_cache
+  std::string                      initial;     // -equation_initial
+  std::vector<std::string>         field_files; // of each field, as -equation_k; empty: none is given
   const equation::Functions       *functions = nullptr;
   LazyKernels                      kernels{{"values", "entries"}}; // and "products", where Functions have them
   LazyKernels                      value_kernels{{"values"}};      // where entries are not needed
@@ -169,6 +171,7 @@ public:
   PetscErrorCode Try(bool *linear);
 
   PetscErrorCode SetField(size_t f, Vec values);
+  PetscErrorCode LoadField(size_t f, const std::string &file);
   // Fields that the program has set, of a finer (by injection) or a coarser grid (by interpolation).
   PetscErrorCode TakeFields(EquationOnGrid &from, bool finer);
   PetscErrorCode CheckComplete(); // an error for a parameter or a field without values, or other coordinates than at first
@@ -291,7 +294,10 @@ private:
            imposed_ = 0; // of the equation, when they were made
 };
 
-// An error for an option -equation_NAME that is neither a parameter nor a setting. Collective.
+// From the file that an option names, which PETSc wrote as binary. Collective.
+PetscErrorCode load_vector(const std::string &option, const std::string &file, Vec v);
+
+// An error for an option -equation_NAME that is no parameter, field or setting. Collective.
 PetscErrorCode CheckOptionNames(DM da, const Equation &equation);
 
 PetscErrorCode DMFindEquation(DM da, EquationOnGrid **on_grid); // null where the DM has none

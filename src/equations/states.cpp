@@ -90,7 +90,9 @@ PetscErrorCode EquationOnGrid::GetInitial(PetscReal time, Vec u) {
   PetscFunctionBegin;
   PetscCall(CheckComplete());
   PetscCall(Update());
-  if (const auto function = equation_->functions->initial) {
+  if (!equation_->initial.empty())
+    PetscCall(load_vector("-equation_initial", equation_->initial, u));
+  else if (const auto function = equation_->functions->initial) {
     place_.time = time;
     PetscCall(VecGetArrayWrite(u, &array));
     const equation::Region all = AllPoints();
