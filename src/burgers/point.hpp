@@ -65,12 +65,19 @@ template <class Scheme, int dim> struct PointJacobian {
   Real        *y;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
-    const PetscInt p[2] = {i, j}, here[3] = {i, j, 0};
+    constexpr int  reach = Scheme::radius;
+    const PetscInt p[2] = {i, j}, here[3] = {i, j, 0}, *const n = patch.patch.size;
+    [[maybe_unused]] const bool inner =
+        i >= reach && i + reach < n[0] && (dim == 1 || (j >= reach && j + reach < n[1]));
     Dual<Real>     r[dim];
     point_rates<Scheme>(
         patch, p,
         [&](int c, int axis, PetscInt offset) {
           PetscInt q[3];
+#ifndef __CUDA_ARCH__ // on a GPU the threads of a warp would take both ways
+          const PetscInt64 at = patch.patch.index(i, j, 0) + offset * (axis ? (PetscInt64)n[0] : 1);
+          if (inner) return Dual<Real>(u.u[at * dim + c], v.u[at * dim + c]);
+#endif
           if (!find_cell(patch, p, axis, offset, q)) return Dual<Real>(patch.beyond[c][axis][offset < 0 ? 0 : 1]);
           return Dual<Real>(u.value(patch.patch, q, c), v.value(patch.patch, q, c));
         },
@@ -80,34 +87,44 @@ template <class Scheme, int dim> struct PointJacobian {
   }
 };
 
-// On the host: the values on the arms of a cell, the derivative of its rates along a direction, and a row of the Jacobian.
-
-constexpr int longest_arm = 3;
-
-struct Cross {
-  PetscReal value[2][2][2 * longest_arm + 1]; // [axis][component][offset + radius]
-};
+// The row of J of component c at the cell p: one derivative after another, with respect to each component of each cell on
+// the arms.
 template <class Scheme, int dim>
-void differentiate_point(const BurgersPatch &patch, const PetscInt p[2], const Cross &u, const Cross &v,
-                         PetscReal derivative[2]) {
-  Dual<PetscReal> rate[dim];
-  point_rates<Scheme>(
-      patch, p,
-      [&](int c, int axis, PetscInt offset) {
-        const PetscInt at = offset + Scheme::radius;
-        return Dual<PetscReal>(u.value[axis][c][at], v.value[axis][c][at]);
-      },
-      rate);
-  for (int c = 0; c < dim; c++) derivative[c] = rate[c].d;
+void point_row(const BurgersPatch &patch, const Field<PetscReal> &u, const PetscInt p[2], PetscInt c,
+               std::vector<JacobianEntry> *row) {
+  constexpr int r = Scheme::radius;
+  int           cells = 0, cell_at[dim][2 * r + 1]; // [axis][offset + r]: several places may share a cell
+  PetscReal     state[dim][dim][2 * r + 1];         // [axis][component][offset + r]
+  PetscInt      q[3];
+  row->clear();
+  for (int a = 0; a < dim; a++)
+    for (PetscInt o = -r; o <= r; o++) {
+      const bool found = find_cell(patch, p, a, o, q);
+      int       &cell = cell_at[a][o + r];
+      for (int k = 0; k < dim; k++)
+        state[a][k][o + r] = found ? u.value(patch.patch, q, k) : patch.beyond[k][a][o < 0 ? 0 : 1];
+      cell = -1;
+      if (!found) continue;
+      for (int k = 0; k < cells; k++) {
+        const JacobianEntry &entry = (*row)[(size_t)k * dim];
+        if (entry.p[0] == q[0] && entry.p[1] == q[1]) cell = k;
+      }
+      if (cell >= 0) continue;
+      cell = cells++;
+      for (PetscInt component = 0; component < dim; component++) row->push_back({{q[0], q[1]}, component, 0});
+    }
+  for (size_t e = 0; e < row->size(); e++) {
+    JacobianEntry  &entry = (*row)[e];
+    Dual<PetscReal> rate[dim];
+    point_rates<Scheme>(
+        patch, p,
+        [&](int component, int axis, PetscInt offset) {
+          const bool along = cell_at[axis][offset + r] == (int)e / dim && component == entry.c;
+          return Dual<PetscReal>(state[axis][component][offset + r], along);
+        },
+        rate);
+    entry.value = rate[c].d;
+  }
 }
-using DifferentiatePoint = void(const BurgersPatch &, const PetscInt[2], const Cross &, const Cross &, PetscReal[2]);
-
-// y = shift v + scale J(u) v.
-void jacobian_on_host(const BurgersPatch &patch, int radius, DifferentiatePoint *differentiate,
-                      const Field<PetscReal> &u, const Field<PetscReal> &v, PetscReal shift, PetscReal scale,
-                      PetscReal *y);
-// The row of component c: one derivative after another, with respect to each component of each cell on the arms.
-void jacobian_row_on_host(const BurgersPatch &patch, int radius, DifferentiatePoint *differentiate,
-                          const Field<PetscReal> &u, const PetscInt p[2], PetscInt c, std::vector<JacobianEntry> *row);
 
 } // namespace shellac

@@ -72,26 +72,20 @@ public:
 
   PetscErrorCode jacobian(PetscMemType memory, const BurgersPatch &patch, const Field<Real> &u, const Field<Real> &v,
                           Real shift, Real scale, Real *y) const override {
+    Boxes all;
+
     PetscFunctionBegin;
-    PetscCall(check_backend(memory));
-#if SHELLAC_CUDA
-    if (PetscMemTypeDevice(memory)) {
-      Boxes all;
-      all.add(patch.patch.all());
-      if (patch.dim == 1)
-        PetscCall(for_each(memory, all, PointJacobian<Scheme, 1>{patch, u, v, shift, scale, y}));
-      else
-        PetscCall(for_each(memory, all, PointJacobian<Scheme, 2>{patch, u, v, shift, scale, y}));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-#endif
-    jacobian_on_host(patch, Scheme::radius, differentiate(patch), u, v, shift, scale, y);
+    all.add(patch.patch.all());
+    if (patch.dim == 1)
+      PetscCall(for_each(memory, all, PointJacobian<Scheme, 1>{patch, u, v, shift, scale, y}));
+    else
+      PetscCall(for_each(memory, all, PointJacobian<Scheme, 2>{patch, u, v, shift, scale, y}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   void jacobian_row(const BurgersPatch &patch, const Field<Real> &u, const PetscInt p[2], PetscInt c,
                     std::vector<JacobianEntry> *row) const override {
-    jacobian_row_on_host(patch, Scheme::radius, differentiate(patch), u, p, c, row);
+    patch.dim == 1 ? point_row<Scheme, 1>(patch, u, p, c, row) : point_row<Scheme, 2>(patch, u, p, c, row);
   }
 
   PetscErrorCode steps(PetscMemType memory, const Coefficients<Real> &at, const Line<Real> &u, const Stages &stages,
@@ -140,11 +134,6 @@ public:
     (void)at, (void)u, (void)stages, (void)dt, (void)count, (void)out;
 #endif
     PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-private:
-  static DifferentiatePoint *differentiate(const BurgersPatch &patch) {
-    return patch.dim == 1 ? differentiate_point<Scheme, 1> : differentiate_point<Scheme, 2>;
   }
 };
 
