@@ -323,8 +323,7 @@ PetscErrorCode convert(Mat J, MatType type, MatReuse reuse, Mat *B) {
   if (context->scale != 0)
     PetscCall(BurgersAssembleJacobian(context->burgers.get(), context->state, context->shift, context->scale, made));
   else {
-    PetscCall(MatAssemblyBegin(made, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(made, MAT_FINAL_ASSEMBLY));
+    PetscCall(assemble(made));
     PetscCall(MatShift(made, context->shift));
   }
   if (reuse == MAT_INITIAL_MATRIX)
@@ -417,8 +416,7 @@ static PetscErrorCode compute_jacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, vo
       PetscCall(load_state(context));
       context->shift = 0;
       context->scale = 1;
-      PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY));
-      PetscCall(MatAssemblyEnd(J, MAT_FINAL_ASSEMBLY));
+      PetscCall(assemble(J));
     }
     if (A == P) break;
   }

@@ -76,8 +76,7 @@ PetscErrorCode BurgersAssembleJacobian(Burgers *burgers, Vec state, PetscReal sh
         // a column that two places of the stencil share gets their sum
         return MatSetValues(P, 1, &row, (PetscInt)columns.size(), columns.data(), values.data(), ADD_VALUES);
       }));
-  PetscCall(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(P, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

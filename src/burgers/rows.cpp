@@ -70,10 +70,10 @@ SHELLAC_WIDEST __attribute__((flatten)) void advance_row(const Stages &stages, i
                                                          PetscReal dt, const PetscReal *rate, PetscReal *u) {
   const PetscReal a = stages.a[s], b = stages.b[s];
   if (s == 0) {
-  SHELLAC_COLUMNS
+    SHELLAC_COLUMNS
     for (PetscInt i = 0; i < n; i++) u[i] = advance(true, a, b, u[i], u[i], dt, rate[i]);
   } else {
-  SHELLAC_COLUMNS
+    SHELLAC_COLUMNS
     for (PetscInt i = 0; i < n; i++) u[i] = advance(false, a, b, u0[i], u[i], dt, rate[i]);
   }
 }

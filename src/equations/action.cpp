@@ -26,8 +26,7 @@ PetscErrorCode EquationOnGrid::CopyState(Vec u, Vec *state) {
   PetscCall(CheckComplete());
   if (!*state) PetscCall(ghosts_ ? DMCreateLocalVector(da_, state) : VecDuplicate(u, state));
   if (ghosts_) {
-    PetscCall(DMGlobalToLocalBegin(da_, u, INSERT_VALUES, *state));
-    PetscCall(DMGlobalToLocalEnd(da_, u, INSERT_VALUES, *state));
+    PetscCall(DMGlobalToLocal(da_, u, INSERT_VALUES, *state));
   } else
     PetscCall(VecCopy(u, *state));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -53,36 +52,8 @@ PetscErrorCode EquationOnGrid::Act(PetscReal time, Vec state, Vec v, Vec y) {
   enum { products, diagonals };
 
   PetscFunctionBegin;
-  PetscCall(Derive(time, state, v, y, equation_->action_kernels, v ? products : diagonals,
-                   v ? equation_->action->product : equation_->action->diagonal));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode EquationOnGrid::Derive(PetscReal time, Vec state, Vec v, Vec y, LazyKernels &lazy, size_t kernel,
-                                      equation::VectorFunction on_host) {
-  const PetscScalar *direction = nullptr;
-  PetscScalar       *out;
-  WorkVector         local;
-  Arrays             arrays;
-
-  PetscFunctionBegin;
-  place_.time = time;
-  PetscCall(Update());
-  PetscCall(NeedKernels(y, lazy));
-  if (!KernelsOf(lazy).present()) arrays = Arrays(PETSC_MEMTYPE_HOST);
-  if (v) PetscCall(GetGhosts(&local, &v));
-  PetscCall(arrays.Read(state, &u_));
-  if (v) PetscCall(arrays.Read(v, &direction));
-  PetscCall(ReadFields(&arrays));
-  PetscCall(arrays.Write(y, &out));
-  PetscCall(SetPlace(arrays.memory(), lazy, direction));
-  equation::Scalar *values = compiled_array(out);
-  if (PetscMemTypeDevice(arrays.memory()))
-    PetscCall(KernelsOf(lazy).Vectors(kernel, place_, Tables(), regions_, values));
-  else
-    for (const equation::Region &region : regions_) on_host(&place_, &region, values);
-  PetscCall(arrays.Restore());
-  PetscCall(CheckArms());
+  PetscCall(Compute(time, state, v, y, equation_->action_kernels, v ? products : diagonals,
+                    v ? equation_->action->product : equation_->action->diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -42,19 +42,27 @@ static PetscErrorCode compose(DM da, std::unique_ptr<EquationOnGrid> on_grid) {
 
 // ---- inheritance ---------------------------------------------------------------------------------------------------
 
-static PetscErrorCode coarsen(DM fine, DM coarse, void *);
-static PetscErrorCode restrict_fields(DM fine, Mat, Vec, Mat, DM coarse, void *);
-static PetscErrorCode refine(DM coarse, DM fine, void *);
+static PetscErrorCode restrict_fields(DM fine, Mat, Vec, Mat, DM coarse, void *) {
+  EquationOnGrid *from, *to;
+
+  PetscFunctionBegin;
+  PetscCall(DMFindEquation(fine, &from));
+  PetscCall(DMFindEquation(coarse, &to));
+  if (from && to) PetscCall(to->TakeFields(*from, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <bool from_finer> static PetscErrorCode inherit(DM from, DM to, void *);
 
 static PetscErrorCode add_hooks(DM da) {
   PetscFunctionBegin;
-  PetscCall(DMCoarsenHookAdd(da, coarsen, restrict_fields, NULL));
-  PetscCall(DMRefineHookAdd(da, refine, NULL, NULL));
+  PetscCall(DMCoarsenHookAdd(da, inherit<true>, restrict_fields, NULL));
+  PetscCall(DMRefineHookAdd(da, inherit<false>, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The equation of another grid, on this one.
-static PetscErrorCode inherit(DM from, DM to, bool from_finer) {
+template <bool from_finer> static PetscErrorCode inherit(DM from, DM to, void *) {
   EquationOnGrid *source;
   Vec             has_coordinates;
 
@@ -75,28 +83,6 @@ static PetscErrorCode inherit(DM from, DM to, bool from_finer) {
   else if (source->equation().text.has_rate)
     PetscCall(SetSolverFunctions(to, source->equation().text));
   PetscCall(add_hooks(to));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode coarsen(DM fine, DM coarse, void *) {
-  PetscFunctionBegin;
-  PetscCall(inherit(fine, coarse, true));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode restrict_fields(DM fine, Mat, Vec, Mat, DM coarse, void *) {
-  EquationOnGrid *from, *to;
-
-  PetscFunctionBegin;
-  PetscCall(DMFindEquation(fine, &from));
-  PetscCall(DMFindEquation(coarse, &to));
-  if (from && to) PetscCall(to->TakeFields(*from, true));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode refine(DM coarse, DM fine, void *) {
-  PetscFunctionBegin;
-  PetscCall(inherit(coarse, fine, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -312,8 +312,7 @@ PetscErrorCode EquationOnGrid::SetFieldsByFormula() {
       PetscCall(VecRestoreArrayWrite(fields_[f], &array));
     }
     if (!ghosts_) continue;
-    PetscCall(DMGlobalToLocalBegin(field_da_, fields_[f], INSERT_VALUES, local_fields_[f]));
-    PetscCall(DMGlobalToLocalEnd(field_da_, fields_[f], INSERT_VALUES, local_fields_[f]));
+    PetscCall(DMGlobalToLocal(field_da_, fields_[f], INSERT_VALUES, local_fields_[f]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -194,6 +194,7 @@ private:
   PetscReal      RowScale() const;
   PetscErrorCode UpdateSource(); // at place_.time
   PetscErrorCode SolveAlgebraic(PetscReal time, Vec u);
+  PetscErrorCode GetState(equation::VectorFunction function, PetscReal time, Vec u); // null: zero
   // Reads u and the fields; local: u with ghost points, where there are several ranks.
   PetscErrorCode Read(Vec u, LazyKernels &kernels, WorkVector *local, Arrays *arrays);
   // Makes the kernels, where u is of a type for GPUs and they have not been tried. Collective.
@@ -207,7 +208,10 @@ private:
   PetscErrorCode   SetPlace(PetscMemType memory, LazyKernels &kernels, const PetscScalar *direction = nullptr);
   PetscErrorCode   Integrate(PetscMemType memory, LazyKernels &kernels);
   PetscErrorCode   GetCells(PetscMemType memory, CellLengths *cells);
-  PetscErrorCode   ComputeValues(PetscMemType memory, LazyKernels &kernels, PetscScalar *out);
+  // A function at a state with ghost points, for a direction v or none, by one of these kernels, or on the host; without a
+  // state what is given on ends. Computed where the vectors are. Collective.
+  PetscErrorCode   Compute(PetscReal time, Vec state, Vec v, Vec out, LazyKernels &kernels, size_t kernel,
+                           equation::VectorFunction on_host);
   PetscErrorCode   ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
   std::string      ArmProblem(const int arm[5]) const;
   PetscErrorCode   CheckArms() const;
@@ -233,9 +237,6 @@ private:
   PetscErrorCode KeepSingular(Vec u, std::vector<size_t> *unknowns, std::vector<size_t> *rows);
   PetscErrorCode MakeNullSpaces();
   PetscErrorCode CheckBalance(Vec u, Vec f); // an error where the sums of the rows are no rounding errors
-  // What Act() does, by one of these kernels, or by that function on the host.
-  PetscErrorCode Derive(PetscReal time, Vec state, Vec v, Vec y, LazyKernels &kernels, size_t kernel,
-                        equation::VectorFunction on_host);
   PetscErrorCode JacobianProduct(Vec u, Vec v, Vec y);
   PetscErrorCode UpdateNullSpaces(Vec u);                                              // for the Jacobian there
   int            slots() const { return (int)(arms_.size() * equation_->unknowns()); } // of a row

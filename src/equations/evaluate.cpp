@@ -37,8 +37,7 @@ PetscErrorCode EquationOnGrid::GetGhosts(WorkVector *local, Vec *u) {
   if (!ghosts_) PetscFunctionReturn(PETSC_SUCCESS);
   if (!*local) {
     PetscCall(local->Get(da_, true));
-    PetscCall(DMGlobalToLocalBegin(da_, *u, INSERT_VALUES, *local));
-    PetscCall(DMGlobalToLocalEnd(da_, *u, INSERT_VALUES, *local));
+    PetscCall(DMGlobalToLocal(da_, *u, INSERT_VALUES, *local));
   }
   *u = *local;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -86,15 +85,32 @@ PlaceTables EquationOnGrid::Tables() const {
   return {fields_.size(), equation_->parameters.size(), integrals_.size(), n, n * 6 * (size_t)grid_.width, n * 6};
 }
 
-PetscErrorCode EquationOnGrid::ComputeValues(PetscMemType memory, LazyKernels &lazy, PetscScalar *out) {
-  equation::Scalar *values = compiled_array(out);
+PetscErrorCode EquationOnGrid::Compute(PetscReal time, Vec state, Vec v, Vec out, LazyKernels &lazy, size_t kernel,
+                                       equation::VectorFunction on_host) {
+  const auto        &regions = state ? regions_ : given_regions_;
+  const PetscScalar *direction = nullptr;
+  PetscScalar       *to;
+  WorkVector         local;
+  Arrays             arrays;
 
   PetscFunctionBegin;
-  PetscCall(SetPlace(memory, lazy));
-  if (PetscMemTypeDevice(memory))
-    PetscCall(KernelsOf(lazy).Vectors(values_kernel, place_, Tables(), regions_, values));
+  place_.time = time;
+  PetscCall(Update());
+  PetscCall(NeedKernels(out, lazy));
+  if (!KernelsOf(lazy).present()) arrays = Arrays(PETSC_MEMTYPE_HOST);
+  u_ = nullptr;
+  if (state) PetscCall(arrays.Read(state, &u_));
+  if (v) PetscCall(GetGhosts(&local, &v));
+  if (v) PetscCall(arrays.Read(v, &direction));
+  PetscCall(ReadFields(&arrays));
+  PetscCall(state ? arrays.Write(out, &to) : arrays.ReadWrite(out, &to));
+  PetscCall(SetPlace(arrays.memory(), lazy, direction));
+  if (PetscMemTypeDevice(arrays.memory()))
+    PetscCall(KernelsOf(lazy).Vectors(kernel, place_, Tables(), regions, compiled_array(to)));
   else
-    for (const equation::Region &region : regions_) equation_->functions->values(&place_, &region, values);
+    for (const equation::Region &region : regions) on_host(&place_, &region, compiled_array(to));
+  PetscCall(arrays.Restore());
+  if (state) PetscCall(CheckArms());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,20 +202,16 @@ PetscErrorCode EquationOnGrid::UpdateSource() {
 PetscErrorCode EquationOnGrid::Evaluate(PetscReal time, Vec u, Vec f, bool alone) {
   const bool   made = KernelsOf(equation_->kernels).present(); // with entries, by another solver
   LazyKernels &lazy = alone && !made ? equation_->value_kernels : equation_->kernels;
-  PetscScalar *out;
+  Vec          state = u;
   WorkVector   local;
-  Arrays       arrays;
 
   PetscFunctionBegin;
   if (checked_ != equation_->version) PetscCall(CheckComplete());
   place_.time = time;
   PetscCall(Update());
   PetscCall(UpdateSource());
-  PetscCall(Read(u, lazy, &local, &arrays));
-  PetscCall(arrays.Write(f, &out));
-  PetscCall(ComputeValues(arrays.memory(), lazy, out));
-  PetscCall(arrays.Restore());
-  PetscCall(CheckArms());
+  PetscCall(GetGhosts(&local, &state));
+  PetscCall(Compute(time, state, NULL, f, lazy, values_kernel, equation_->functions->values));
   if (checked_ != version_) {
     checked_ = version_;
     const PetscErrorCode error = CheckNumbers(u, f, PETSC_MAX_REAL, "", "the initial state");
@@ -210,26 +222,9 @@ PetscErrorCode EquationOnGrid::Evaluate(PetscReal time, Vec u, Vec f, bool alone
 }
 
 PetscErrorCode EquationOnGrid::Impose(PetscReal time, Vec u, bool again) {
-  LazyKernels &lazy = equation_->impose_kernels;
-  PetscScalar *values;
-  Arrays       arrays;
-
   PetscFunctionBegin;
   if (!Imposes() || (!again && !given_of_time_ && imposed_ == equation_->version)) PetscFunctionReturn(PETSC_SUCCESS);
-  place_.time = time;
-  PetscCall(Update());
-  PetscCall(NeedKernels(u, lazy));
-  if (!KernelsOf(lazy).present()) arrays = Arrays(PETSC_MEMTYPE_HOST);
-  PetscCall(arrays.ReadWrite(u, &values));
-  PetscCall(ReadFields(&arrays));
-  u_ = nullptr; // nothing is read
-  PetscCall(SetPlace(arrays.memory(), lazy));
-  if (PetscMemTypeDevice(arrays.memory()))
-    PetscCall(KernelsOf(lazy).Vectors(0, place_, Tables(), given_regions_, compiled_array(values)));
-  else
-    for (const equation::Region &region : given_regions_)
-      equation_->functions->impose(&place_, &region, compiled_array(values));
-  PetscCall(arrays.Restore());
+  PetscCall(Compute(time, NULL, NULL, u, equation_->impose_kernels, 0, equation_->functions->impose));
   imposed_ = equation_->version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -439,8 +434,7 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A, bool preco
   if (in_place) {
     PetscCall(ComputeEntries(memory, in_place));
     if (check && PetscMemTypeHost(memory)) PetscCall(CheckEntries(u, in_place));
-    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(assemble(A));
   } else {
     const size_t               count = equation_->unknowns() * (size_t)slots();
     std::vector<PetscScalar>   entries(count * owned());
@@ -488,8 +482,7 @@ PetscErrorCode EquationOnGrid::Add(const std::vector<PetscScalar> &entries, Mat 
         for (size_t s = 0; s < value.size(); s++) value[s] = entries[s * owned() + point];
         PetscCall(MatSetValuesLocal(A, n, row.data(), columns, column.data(), value.data(), ADD_VALUES));
       }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,19 +7,24 @@
 
 using namespace shellac;
 
-// The parameter of a name; *problem: the error, or empty.
-static size_t find_parameter(EquationOnGrid &on_grid, const char name[], std::string *problem) {
-  const EquationText      &text = on_grid.equation().text;
+// The number of the parameter or the field, `what`, of a name; *problem: the error, or empty.
+template <class Things>
+static size_t find_name(const std::string &file, const Things &things, const std::string &what, const char name[],
+                        std::string *problem) {
+  const std::string        given = name ? name : "";
   std::string              names;
   std::vector<std::string> all;
-  size_t                   p;
-
-  for (const auto &parameter : text.parameters) all.push_back(parameter.name);
-  for (p = 0; p < all.size() && (!name || all[p] != name); p++) names += (names.empty() ? "" : ", ") + all[p];
-  if (p == all.size())
-    *problem = text.file + " has no parameter '" + (name ? name : "") +
-               "'; its parameters are: " + (names.empty() ? "none" : names) + suggestion(name ? name : "", all);
-  return p;
+  for (const auto &thing : things) all.push_back(thing.name);
+  for (size_t n = 0; n < all.size(); n++) {
+    if (all[n] == given) return n;
+    names += (n ? ", " : "") + all[n];
+  }
+  *problem = file + " has no " + what + " '" + given + "'; its " + what + "s are: " + (names.empty() ? "none" : names) +
+             suggestion(given, all);
+  return all.size();
+}
+static size_t find_parameter(const Equation &equation, const char name[], std::string *problem) {
+  return find_name(equation.text.file, equation.text.parameters, "parameter", name, problem);
 }
 
 PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal value) {
@@ -29,7 +34,7 @@ PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal valu
   PetscFunctionBegin;
   PetscCall(DMGetEquation(da, &on_grid));
   const MPI_Comm comm = PetscObjectComm((PetscObject)da);
-  const size_t   p = find_parameter(*on_grid, name, &problem);
+  const size_t   p = find_parameter(on_grid->equation(), name, &problem);
   if (problem.empty() && PetscIsInfOrNanReal(value))
     problem = std::string("the parameter ") + name + " is " +
               (value != value ? "nan"
@@ -62,7 +67,7 @@ PetscErrorCode DMDAEquationGetParameter(DM da, const char name[], PetscReal *val
 
   PetscFunctionBegin;
   PetscCall(DMGetEquation(da, &on_grid));
-  const size_t p = find_parameter(*on_grid, name, &problem);
+  const size_t p = find_parameter(on_grid->equation(), name, &problem);
   PetscCheck(problem.empty(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s", problem.c_str());
   PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the value is null");
   *value = on_grid->equation().parameters[p];
@@ -81,22 +86,18 @@ PetscErrorCode DMDAEquationGetNames(DM da, const char *const **parameters, const
 
 PetscErrorCode DMDAEquationSetField(DM da, const char name[], Vec values) {
   EquationOnGrid *on_grid;
-  size_t          f;
-  std::string     names;
+  std::string     problem;
 
   PetscFunctionBegin;
   PetscCall(DMGetEquation(da, &on_grid));
-  const auto &fields = on_grid->equation().text.fields;
-  for (f = 0; f < fields.size() && (!name || fields[f].name != name); f++)
-    names += (names.empty() ? "" : ", ") + fields[f].name;
-  const MPI_Comm comm = on_grid->grid().comm;
-  SHELLAC_CHECK_ALL(f < fields.size(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s has no field '%s'; its fields are: %s",
-                    on_grid->equation().text.file.c_str(), name ? name : "", names.empty() ? "none" : names.c_str());
+  const EquationText &text = on_grid->equation().text;
+  const size_t        f = find_name(text.file, text.fields, "field", name, &problem);
+  const MPI_Comm      comm = on_grid->grid().comm;
+  SHELLAC_CHECK_ALL(problem.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", problem.c_str());
   SHELLAC_CHECK_ALL(values, comm, PETSC_ERR_ARG_NULL, "the field %s is null; give a vector", name);
   PetscCall(CheckAgreement(comm, {{"the number of the field that is set", (PetscReal)f}}));
-  PetscCheck(!on_grid->equation().text.has_exact, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "%s has an exact solution, which needs fields by formula; remove one of the two",
-             on_grid->equation().text.file.c_str());
+  PetscCheck(!text.has_exact, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "%s has an exact solution, which needs fields by formula; remove one of the two", text.file.c_str());
   PetscCall(on_grid->SetField(f, values));
   on_grid->equation().version++;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -159,13 +160,13 @@ PetscErrorCode DMDAEquationComputeExact(DM da, PetscReal time, Vec u) {
 
 PetscErrorCode DMDACreateEquationMat(DM da, Mat *A) {
   EquationOnGrid *on_grid;
-  Vec             zero;
+  WorkVector      zero;
 
   PetscFunctionBegin;
   PetscCall(DMGetEquation(da, &on_grid));
   SHELLAC_CHECK_ALL(A, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the pointer to the matrix is null");
   PetscCall(EquationCheckLinear(*on_grid));
-  PetscCall(DMGetGlobalVector(da, &zero));
+  PetscCall(zero.Get(da));
   PetscCall(VecSet(zero, 0));
   PetscCall(create_whole(A, [&](Mat *made) {
     PetscFunctionBegin;
@@ -174,7 +175,6 @@ PetscErrorCode DMDACreateEquationMat(DM da, Mat *A) {
     PetscCall(on_grid->AttachNullSpaces(zero, *made));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(DMRestoreGlobalVector(da, &zero));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

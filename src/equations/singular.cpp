@@ -100,7 +100,7 @@ PetscErrorCode EquationOnGrid::JacobianProduct(Vec u, Vec v, Vec y) {
 
   PetscFunctionBegin;
   PetscCall(GetGhosts(&local, &u));
-  PetscCall(Derive(place_.time, u, v, y, equation_->kernels, products_kernel, equation_->functions->product));
+  PetscCall(Compute(place_.time, u, v, y, equation_->kernels, products_kernel, equation_->functions->product));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,8 +35,7 @@ static PetscErrorCode jacobian(EquationOnGrid &equation, PetscReal time, Vec u, 
   PetscCall(equation.AttachNullSpaces(u, A));
   PetscCall(MatEquationTrySetState(A, time, u, &set));
   if (set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,18 +79,15 @@ PetscErrorCode EquationCheckLinear(EquationOnGrid &equation) {
 
 // Calls use(equation, time, u) with the linear equation of a KSP and u = 0.
 template <class Use> static PetscErrorCode use_at_zero(KSP ksp, const Use &use) {
-  DM              da;
   EquationOnGrid *equation;
-  Vec             zero;
+  WorkVector      zero;
 
   PetscFunctionBegin;
-  PetscCall(KSPGetDM(ksp, &da));
-  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(get_equation(ksp, KSPGetDM, &equation));
   PetscCall(EquationCheckLinear(*equation));
-  PetscCall(DMGetGlobalVector(da, &zero));
+  PetscCall(zero.Get(equation->da()));
   PetscCall(VecSet(zero, 0));
   PetscCall(use(*equation, equation->equation().time, zero));
-  PetscCall(DMRestoreGlobalVector(da, &zero));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,7 +141,7 @@ static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, vo
 static bool           has_implicit_form(DM da);
 static PetscErrorCode set_form(DM da, bool implicit);
 static PetscErrorCode choose_form(TS ts, DM da);
-static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation);
+static PetscErrorCode take_over(TS ts, EquationOnGrid &equation);
 static PetscErrorCode implicit_function(TS ts, PetscReal time, Vec u, Vec rate, Vec f, void *);
 
 static PetscErrorCode clear_snes_functions(DM da) {
@@ -211,7 +207,8 @@ static PetscErrorCode attach(TS ts, EquationOnGrid &equation) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode begin_steps(TS ts, DM da, EquationOnGrid &equation) {
+static PetscErrorCode begin_steps(TS ts, EquationOnGrid &equation) {
+  const DM     da = equation.da();
   SnesFunction function;
 
   PetscFunctionBegin;
@@ -226,16 +223,14 @@ static PetscErrorCode begin_steps(TS ts, DM da, EquationOnGrid &equation) {
 
 // A monitor, which TSSolve() calls before each step and at the end.
 static PetscErrorCode follow_steps(TS ts, PetscInt, PetscReal, Vec, void *) {
-  DM                da;
   EquationOnGrid   *equation;
   TSConvergedReason reason;
 
   PetscFunctionBegin;
-  PetscCall(TSGetDM(ts, &da));
-  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(get_equation(ts, TSGetDM, &equation));
   PetscCall(TSGetConvergedReason(ts, &reason));
-  PetscCall(reason == TS_CONVERGED_ITERATING ? begin_steps(ts, da, *equation)
-                                             : end_steps(ts, da, *equation->stepper(), false));
+  PetscCall(reason == TS_CONVERGED_ITERATING ? begin_steps(ts, *equation)
+                                             : end_steps(ts, equation->da(), *equation->stepper(), false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,7 +264,7 @@ static PetscErrorCode implicit_function(TS ts, PetscReal time, Vec u, Vec rate, 
   PetscFunctionBegin;
   PetscCall(get_equation(ts, TSGetDM, &equation));
   if (equation->equation().text.is_mixed() && !equation->HasStep()) {
-    PetscCall(take_over(ts, equation->da(), *equation));
+    PetscCall(take_over(ts, *equation));
     PetscCall(FollowSteps(ts, *equation));
   }
   PetscCall(equation->Evaluate(time, u, f));
@@ -392,7 +387,8 @@ static PetscErrorCode step_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
 }
 
 // Puts them in the place of those that the set-up of a TS left on its DMDA.
-static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation) {
+static PetscErrorCode take_over(TS ts, EquationOnGrid &equation) {
+  const DM     da = equation.da();
   SnesFunction function;
   SnesJacobian derivative;
   TsFunction   own;
@@ -418,13 +414,11 @@ static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation) {
 
 static PetscErrorCode ts_function(TS ts, PetscReal time, Vec u, Vec f, void *) {
   EquationOnGrid *equation;
-  DM              da;
   PetscBool       is_explicit;
 
   PetscFunctionBegin;
-  PetscCall(TSGetDM(ts, &da));
-  PetscCall(DMGetEquation(da, &equation));
-  PetscCall(take_over(ts, da, *equation));
+  PetscCall(get_equation(ts, TSGetDM, &equation));
+  PetscCall(take_over(ts, *equation));
   PetscCall(FollowSteps(ts, *equation));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &is_explicit, TSEULER, TSRK, TSSSP, ""));
   PetscCall(equation->Evaluate(time, u, f, is_explicit));
@@ -433,13 +427,11 @@ static PetscErrorCode ts_function(TS ts, PetscReal time, Vec u, Vec f, void *) {
 }
 
 static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, void *) {
-  DM              da;
   EquationOnGrid *equation;
   PetscInt        rows, points;
 
   PetscFunctionBegin;
-  PetscCall(TSGetDM(ts, &da));
-  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(get_equation(ts, TSGetDM, &equation));
   PetscCheck(
       B, equation->grid().comm, PETSC_ERR_ARG_WRONGSTATE,
       "the TS has no Mat for the Jacobian of its rate; for adjoints of an explicit one call TSSetRHSJacobian(ts, J, J, "

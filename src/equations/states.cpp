@@ -84,41 +84,36 @@ PetscErrorCode EquationOnGrid::SolveAlgebraic(PetscReal time, Vec u) {
 
 // ---- states ----------------------------------------------------------------------------------------------------------
 
-PetscErrorCode EquationOnGrid::GetInitial(PetscReal time, Vec u) {
-  PetscScalar *array;
+PetscErrorCode EquationOnGrid::GetState(equation::VectorFunction function, PetscReal time, Vec u) {
+  const equation::Region all = AllPoints();
+  PetscScalar           *array;
 
   PetscFunctionBegin;
   PetscCall(CheckComplete());
   PetscCall(Update());
-  if (!equation_->initial.empty())
-    PetscCall(load_vector("-equation_initial", equation_->initial, u));
-  else if (const auto function = equation_->functions->initial) {
-    place_.time = time;
-    PetscCall(VecGetArrayWrite(u, &array));
-    const equation::Region all = AllPoints();
-    function(&place_, &all, compiled_array(array));
-    PetscCall(VecRestoreArrayWrite(u, &array));
-  } else
-    PetscCall(VecSet(u, 0));
+  if (!function) PetscCall(VecSet(u, 0));
+  if (!function) PetscFunctionReturn(PETSC_SUCCESS);
+  place_.time = time;
+  PetscCall(VecGetArrayWrite(u, &array));
+  function(&place_, &all, compiled_array(array));
+  PetscCall(VecRestoreArrayWrite(u, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::GetInitial(PetscReal time, Vec u) {
+  PetscFunctionBegin;
+  PetscCall(GetState(equation_->functions->initial, time, u));
+  if (!equation_->initial.empty()) PetscCall(load_vector("-equation_initial", equation_->initial, u));
   PetscCall(Impose(time, u));
   if (equation_->text.is_mixed()) PetscCall(SolveAlgebraic(time, u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode EquationOnGrid::GetExact(PetscReal time, Vec u) {
-  PetscScalar *array;
-
   PetscFunctionBegin;
-  PetscCall(CheckComplete());
-  PetscCall(Update());
-  auto function = equation_->functions->exact;
-  PetscCheck(function, grid_.comm, PETSC_ERR_ARG_WRONGSTATE, "%s states no exact solution; add exact = ...",
-             equation_->text.file.c_str());
-  place_.time = time;
-  PetscCall(VecGetArrayWrite(u, &array));
-  const equation::Region all = AllPoints();
-  function(&place_, &all, compiled_array(array));
-  PetscCall(VecRestoreArrayWrite(u, &array));
+  PetscCheck(equation_->functions->exact, grid_.comm, PETSC_ERR_ARG_WRONGSTATE,
+             "%s states no exact solution; add exact = ...", equation_->text.file.c_str());
+  PetscCall(GetState(equation_->functions->exact, time, u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
