@@ -6,7 +6,6 @@
 #include "options/agreement.hpp"
 #include "equations/equation.hpp"
 #include "equations/options.hpp"
-#include "equations/solvers.hpp"
 #include "equations/source.hpp"
 #include "shellac.h"
 

@@ -144,9 +144,10 @@ public:
   PetscErrorCode Impose(PetscReal time, Vec u, bool again = true);
   bool           Imposes() const;                            // on any side
   PetscErrorCode SetAtGiven(Vec v, PetscScalar value) const; // v there
-  // An error where a state after some steps, or its rate f, is not finite or exceeds a bound; remedy: what the user can do.
-  // Collective.
-  PetscErrorCode CheckFinite(PetscReal time, Vec u, Vec f, PetscReal bound, const char remedy[]);
+  // An error where a state after some steps, or the first one, or its rate f, is not finite or exceeds a bound; remedy: what
+  // the user can do, of the first one what to change. Collective.
+  PetscErrorCode CheckFinite(PetscReal time, Vec u, Vec f, PetscReal bound, const std::string &remedy,
+                             bool first = false);
   // Of a steady equation that constants solve without its source: the Mat gets its null spaces, and f becomes a
   // residual or a right-hand side for which there is a solution; both are those at u. first: of a solve; an error where
   // there is none by far. Collective.
@@ -217,7 +218,6 @@ private:
   PetscErrorCode   CheckArms() const;
   PetscErrorCode   CheckSource(const std::vector<PetscScalar> &source) const; // an error where it is not finite
   PetscErrorCode   CheckKinks() const;
-  PetscErrorCode   CheckNumbers(Vec u, Vec f, PetscReal bound, const std::string &when, const std::string &remedy);
   PetscErrorCode   CheckEntries(Vec u, const PetscScalar *const *slots);
   std::string      PlaceOf(size_t point) const;
   PetscErrorCode   FieldsAt(size_t point, std::string *text) const;
@@ -305,6 +305,8 @@ PetscErrorCode DMFindEquation(DM da, EquationOnGrid **on_grid); // null where th
 // The equation of a DM. Errors: it has none.
 PetscErrorCode DMGetEquation(DM da, EquationOnGrid **on_grid);
 PetscErrorCode EquationCheckLinear(EquationOnGrid &equation); // an error where it is not linear
+// Sets the functions of its equation on a DMDA. For a rate: a TS that was set up before no longer finds its own. Collective.
+PetscErrorCode SetSolverFunctions(DM da, const EquationText &text);
 
 // Where A is of type equation: A becomes the derivative at u. *set: whether it is of that type.
 PetscErrorCode MatEquationTrySetState(Mat A, PetscReal time, Vec u, PetscBool *set);

@@ -214,7 +214,7 @@ PetscErrorCode EquationOnGrid::Evaluate(PetscReal time, Vec u, Vec f, bool alone
   PetscCall(Compute(time, state, NULL, f, lazy, values_kernel, equation_->functions->values));
   if (checked_ != version_) {
     checked_ = version_;
-    const PetscErrorCode error = CheckNumbers(u, f, PETSC_MAX_REAL, "", "the initial state");
+    const PetscErrorCode error = CheckFinite(time, u, f, PETSC_MAX_REAL, "the initial state", true);
     if (error) checked_ = 0;
     PetscCall(error);
   }
@@ -294,21 +294,13 @@ PetscErrorCode EquationOnGrid::CheckSource(const std::vector<PetscScalar> &sourc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationOnGrid::CheckFinite(PetscReal time, Vec u, Vec f, PetscReal bound, const char remedy[]) {
-  char when[32];
-
-  PetscFunctionBegin;
-  snprintf(when, sizeof(when), "at t = %g", (double)time);
-  PetscCall(CheckNumbers(u, f, bound, when, remedy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // The first values of a solve, and those after a change, must be finite: a solver would only report divergence. So must
-// be those of later steps. when: empty for the initial state; remedy: what to change or to do
-PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f, PetscReal bound, const std::string &when,
-                                            const std::string &remedy) {
+// be those of later steps.
+PetscErrorCode EquationOnGrid::CheckFinite(PetscReal time, Vec u, Vec f, PetscReal bound, const std::string &remedy,
+                                           bool first) {
   const PetscScalar *value, *state;
   const size_t       n = equation_->unknowns();
+  const std::string  when = first ? "" : "at t = " + numeral(time);
   std::string        wrong;
   PetscReal          norm;
 
@@ -333,8 +325,7 @@ PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f, PetscReal bound, const
     const std::string place = PlaceOf(at / n), number = numeral(state[at]);
     std::string       fields;
     PetscCall(FieldsAt(at / n, &fields));
-    const int  line = (by_state && when.empty() && unknown.initial ? unknown.initial : unknown.row()).line;
-    const bool first = when.empty();
+    const int line = (by_state && first && unknown.initial ? unknown.initial : unknown.row()).line;
     wrong = equation_->text.error_at(
         line, by_state ? "the state of " + unknown.name + " is " + number + " at the point " + place +
                              (first ? ", before anything is computed; change " : " " + when + "; ") + remedy

@@ -25,48 +25,39 @@ const char *const flags[] = {"--std=c++17", "--device-as-default-execution-space
 // The functions of nvrtc.h that are used; 0 is success.
 struct Nvrtc {
   using Program = void *;
+  struct Symbol { // becomes a function of the type that a member has
+    void                     *at;
+    template <class Function> operator Function *() const { return reinterpret_cast<Function *>(at); }
+  };
 
-  int (*version)(int *major, int *minor) = nullptr;
+  void *const library = open();
+  bool        present = library;
+  int (*version)(int *major, int *minor) = find("nvrtcVersion");
   int (*create)(Program *, const char *source, const char *name, int, const char *const *,
-                const char *const *) = nullptr;
-  int (*compile)(Program, int count, const char *const *options) = nullptr;
-  int (*destroy)(Program *) = nullptr;
-  int (*log_size)(Program, size_t *) = nullptr;
-  int (*log)(Program, char *) = nullptr;
-  int (*cubin_size)(Program, size_t *) = nullptr;
-  int (*cubin)(Program, char *) = nullptr;
-  int (*ptx_size)(Program, size_t *) = nullptr;
-  int (*ptx)(Program, char *) = nullptr;
-  int (*count_architectures)(int *) = nullptr;
-  int (*architectures)(int *) = nullptr;
+                const char *const *) = find("nvrtcCreateProgram");
+  int (*compile)(Program, int count, const char *const *options) = find("nvrtcCompileProgram");
+  int (*destroy)(Program *) = find("nvrtcDestroyProgram");
+  int (*log_size)(Program, size_t *) = find("nvrtcGetProgramLogSize");
+  int (*log)(Program, char *) = find("nvrtcGetProgramLog");
+  int (*cubin_size)(Program, size_t *) = find("nvrtcGetCUBINSize");
+  int (*cubin)(Program, char *) = find("nvrtcGetCUBIN");
+  int (*ptx_size)(Program, size_t *) = find("nvrtcGetPTXSize");
+  int (*ptx)(Program, char *) = find("nvrtcGetPTX");
+  int (*count_architectures)(int *) = find("nvrtcGetNumSupportedArchs");
+  int (*architectures)(int *) = find("nvrtcGetSupportedArchs");
 
-  bool present = false;
-
-  Nvrtc() {
+  static void *open() {
     void *library = nullptr;
     for (const std::string name : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"})
       for (const std::string folder : {"", SHELLAC_CUDA_LIBRARIES "/", "/usr/local/cuda/lib64/"})
         if (!library && folder != "/") library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) return;
-    present = true;
-    const auto find = [&](const char *name, auto *function) {
-      *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(dlsym(library, name));
-      present = present && *function;
-    };
-    find("nvrtcVersion", &version);
-    find("nvrtcCreateProgram", &create);
-    find("nvrtcCompileProgram", &compile);
-    find("nvrtcDestroyProgram", &destroy);
-    find("nvrtcGetProgramLogSize", &log_size);
-    find("nvrtcGetProgramLog", &log);
-    find("nvrtcGetCUBINSize", &cubin_size);
-    find("nvrtcGetCUBIN", &cubin);
-    find("nvrtcGetPTXSize", &ptx_size);
-    find("nvrtcGetPTX", &ptx);
-    find("nvrtcGetNumSupportedArchs", &count_architectures);
-    find("nvrtcGetSupportedArchs", &architectures);
+    return library;
   }
-
+  Symbol find(const char *name) {
+    const Symbol symbol = {library ? dlsym(library, name) : nullptr};
+    present = present && symbol.at;
+    return symbol;
+  }
   std::string release() const {
     int major = 0, minor = 0;
     if (present) (void)version(&major, &minor);

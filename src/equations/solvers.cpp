@@ -1,7 +1,5 @@
 // The callbacks of KSP, SNES and TS on a DMDA with an equation.
 
-#include "equations/solvers.hpp"
-
 #include <petscdmshell.h>
 
 #include "equations/stepping.hpp"
