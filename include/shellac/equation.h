@@ -136,15 +136,12 @@ PETSC_EXTERN PetscErrorCode DMDASetEquationFromOptions(DM da);
 +  comm  - the communicator
 .  text  - as for `DMDASetEquation()`
 .  dim   - number of axes; 0: as `DMDACreateFromEquationFile()`
--  sizes - points along each axis [dim]; NULL with dim 0
+-  sizes - points along each axis [dim], which -da_grid_x, -da_grid_y and -da_grid_z override; NULL with dim 0
 
    Output Parameter:
 .  da - the `DMDA`, set up, with coordinates
 
    Level: beginner
-
-   Note:
-   See `DMDACreateFromEquationFile()`; -da_grid_x, -da_grid_y and -da_grid_z override the sizes.
 
    Errors:
    `PETSC_ERR_ARG_SIZ` for another number of axes than the text's statement grid has; as `DMDASetEquation()`.
