@@ -130,16 +130,16 @@ inline PetscErrorCode share_error(MPI_Comm comm, char (&text)[512]) {
     PetscCheck(!shellac_text[0], comm, code, "%s", shellac_text);                                                      \
   } while (0)
 
-// Creates a Mat in steps. After an error in one of them *A is null, and the Mat is destroyed.
-template <class Make> PetscErrorCode create_whole(Mat *A, const Make &make) {
-  Mat made = NULL;
+// Creates a Mat or a DM in steps. After an error in one of them *object is null, and what was made is destroyed.
+template <class Object, class Make> PetscErrorCode create_whole(Object *object, const Make &make) {
+  Object made = NULL;
 
   PetscFunctionBegin;
-  *A = NULL;
+  *object = NULL;
   const PetscErrorCode error = make(&made);
-  if (error) (void)!MatDestroy(&made);
+  if (error) (void)!PetscObjectDestroy((PetscObject *)&made);
   PetscCall(error);
-  *A = made;
+  *object = made;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -227,14 +227,14 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
                                                            std::to_string(2 * dim))
                  .c_str());
   for (size_t i = 0; i < equation->domain.size(); i++) equation->ends[i / 2][i % 2] = equation->domain[i];
-  if (equation->text.has_exact)
-    for (const auto &field : equation->text.fields)
-      PetscCheck(
-          field.formula && equation->field_files[(size_t)(&field - equation->text.fields.data())].empty(), comm,
-          PETSC_ERR_ARG_WRONGSTATE, "%s",
-          equation->text
-              .error_at(field.line, "an exact solution needs fields by formula, as field(" + field.name + ") = 1 + x")
-              .c_str());
+  for (size_t f = 0; f < equation->field_files.size() && equation->text.has_exact; f++) {
+    const auto &field = equation->text.fields[f];
+    PetscCheck(
+        field.formula && equation->field_files[f].empty(), comm, PETSC_ERR_ARG_WRONGSTATE, "%s",
+        equation->text
+            .error_at(field.line, "an exact solution needs fields by formula, as field(" + field.name + ") = 1 + x")
+            .c_str());
+  }
   auto made = std::make_unique<EquationOnGrid>();
   struct Holder { // destroys what an error leaves
     EquationOnGrid *equation;
@@ -365,18 +365,6 @@ static PetscErrorCode create_grid(MPI_Comm comm, const std::string &file, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode create_whole(MPI_Comm comm, const std::string &file, const std::string &text, PetscInt given,
-                                   const PetscInt sizes[], DM *da) {
-  DM made = NULL;
-
-  PetscFunctionBegin;
-  const PetscErrorCode error = create_grid(comm, file, text, given, sizes, &made);
-  if (error) (void)!DMDestroy(&made);
-  PetscCall(error);
-  *da = made;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode DMDACreateFromEquation(MPI_Comm comm, const char text[], PetscInt dim, const PetscInt sizes[], DM *da) {
   PetscFunctionBegin;
   SHELLAC_CHECK_ALL(text, comm, PETSC_ERR_ARG_NULL, "the equation's text is null");
@@ -395,7 +383,7 @@ PetscErrorCode DMDACreateFromEquation(MPI_Comm comm, const char text[], PetscInt
                     empty);
   PetscCall(CheckAgreement(comm, "the grid's sizes", all));
   PetscCall(CheckAgreement(comm, "the equation's text", text));
-  PetscCall(create_whole(comm, "equation", text, dim, sizes, da));
+  PetscCall(create_whole(da, [&](DM *made) { return create_grid(comm, "equation", text, dim, sizes, made); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -406,8 +394,11 @@ PetscErrorCode DMDACreateFromEquationFile(MPI_Comm comm, const char file[], DM *
   SHELLAC_CHECK_ALL(file, comm, PETSC_ERR_ARG_NULL, "the name of the equation's file is null");
   SHELLAC_CHECK_ALL(da, comm, PETSC_ERR_ARG_NULL, "the pointer to the DMDA is null");
   PetscCall(ShellacInitializePackage());
-  *da = NULL;
-  PetscCall(read_file(comm, file, &text));
-  PetscCall(create_whole(comm, file, text, 0, NULL, da));
+  PetscCall(create_whole(da, [&](DM *made) {
+    PetscFunctionBegin;
+    PetscCall(read_file(comm, file, &text));
+    PetscCall(create_grid(comm, file, text, 0, NULL, made));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -102,8 +102,9 @@ PetscErrorCode EquationOnGrid::GetState(equation::VectorFunction function, Petsc
 
 PetscErrorCode EquationOnGrid::GetInitial(PetscReal time, Vec u) {
   PetscFunctionBegin;
-  PetscCall(GetState(equation_->functions->initial, time, u));
-  if (!equation_->initial.empty()) PetscCall(load_vector("-equation_initial", equation_->initial, u));
+  const bool loads = !equation_->initial.empty();
+  PetscCall(GetState(loads ? nullptr : equation_->functions->initial, time, u));
+  if (loads) PetscCall(load_vector("-equation_initial", equation_->initial, u));
   PetscCall(Impose(time, u));
   if (equation_->text.is_mixed()) PetscCall(SolveAlgebraic(time, u));
   PetscFunctionReturn(PETSC_SUCCESS);

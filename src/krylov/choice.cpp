@@ -125,10 +125,10 @@ PetscErrorCode check_norm(KSP ksp, const Choice *choice) {
   Vec             r;
 
   PetscFunctionBegin;
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   for (PetscInt its = ksp->its; ksp->reason > 0 && its > 0 && ksp->normtype != KSP_NORM_NONE;
        ksp->its = its += ksp->its) {
     const PetscReal claimed = ksp->rnorm;
-    PetscCall(PCGetOperators(ksp->pc, &A, NULL));
     PetscCall(VecDuplicate(ksp->vec_rhs, &r));
     PetscCall(KSP_MatMult(ksp, A, ksp->vec_sol, r));
     PetscCall(VecAYPX(r, -1, ksp->vec_rhs));
