@@ -219,15 +219,7 @@ TEST_CASE("stencilfft projects null spaces of boxes that are larger than constan
   Grid da;
   if (!try_make_grid(c.lattice(), &da)) return;
   Matrix A = captured(da, c.fill());
-  EXPECT_ERROR(PETSC_ERR_MAT_LU_ZRPVT, ({"cancels an eigenvalue"}), [&]() {
-    Preconditioner pc;
-    PetscFunctionBeginUser;
-    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-    PetscCall(PCSetOperators(pc, A, A));
-    PetscCall(PCSetType(pc, PCSTENCILFFT));
-    PetscCall(PCSetUp(pc));
-    PetscFunctionReturn((PetscErrorCode)0);
-  });
+  EXPECT_ERROR(PETSC_ERR_MAT_LU_ZRPVT, ({"cancels an eigenvalue"}), set_up_of(A, PCSTENCILFFT));
 }
 
 TEST_CASE("stencilfft inverts laplace and helmholtz of shape box, or says why not", "[direct_boxes]") {
@@ -329,15 +321,7 @@ TEST_CASE("stencilfft refuses boxes that it cannot invert, and says why", "[dire
       fill(p, arm, block);
       *block *= factor(p, arm);
     });
-    EXPECT_ERROR(PETSC_ERR_SUP, ({"stencilfft", why, "use -pc_type stencilmg"}), [&]() {
-      Preconditioner pc;
-      PetscFunctionBeginUser;
-      PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-      PetscCall(PCSetOperators(pc, A, A));
-      PetscCall(PCSetType(pc, PCSTENCILFFT));
-      PetscCall(PCSetUp(pc));
-      PetscFunctionReturn((PetscErrorCode)0);
-    });
+    EXPECT_ERROR(PETSC_ERR_SUP, ({"stencilfft", why, "use -pc_type stencilmg"}), set_up_of(A, PCSTENCILFFT));
   };
   refused("one side of an axis",
           [](const PetscInt[3], const PetscInt arm[3]) { return arm[0] > 0 && arm[1] ? 1.1 : 1; });

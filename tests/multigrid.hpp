@@ -1,6 +1,7 @@
 #pragma once
 // What the tests of stencilmg share: preconditioners, cycles and their reduction, grids and coefficients.
 
+#include <functional>
 #include <memory>
 
 #include "solve.hpp"
@@ -22,6 +23,19 @@ inline Preconditioner make_pc(Mat A, const std::string &options = "", PCType typ
   OK(PCSetFromOptions(pc));
   OK(PCSetUp(pc));
   return pc;
+}
+
+// For EXPECT_ERROR(): sets up a preconditioner of a type, without options.
+inline std::function<PetscErrorCode()> set_up_of(Mat A, PCType type) {
+  return [=]() {
+    Preconditioner pc;
+    PetscFunctionBeginUser;
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetType(pc, type));
+    PetscCall(PCSetUp(pc));
+    PetscFunctionReturn((PetscErrorCode)0);
+  };
 }
 
 inline Vector apply(PC pc, Vec b) {

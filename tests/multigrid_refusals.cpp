@@ -93,13 +93,5 @@ TEST_CASE("a matrix that fell back to AIJ is told apart from one of another type
     OK(MatSetValues(A, 1, &row, 2, columns, values, ADD_VALUES));
   }
   assemble(A);
-  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"stencilmg", "aij", "-mat_stencil_fallback", "gamg"}), [&]() {
-    Preconditioner pc;
-    PetscFunctionBeginUser;
-    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-    PetscCall(PCSetOperators(pc, A, A));
-    PetscCall(PCSetType(pc, PCSTENCILMG));
-    PetscCall(PCSetUp(pc));
-    PetscFunctionReturn((PetscErrorCode)0);
-  });
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"stencilmg", "aij", "-mat_stencil_fallback", "gamg"}), set_up_of(A, PCSTENCILMG));
 }

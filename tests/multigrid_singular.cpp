@@ -449,15 +449,7 @@ TEST_CASE("a submatrix, as solvers with bounds take it, is refused with what ser
   OK(ISCreateStride(PETSC_COMM_WORLD, (end - begin) / 2, begin, 2, &some));
   OK(MatCreateSubMatrix(A, some, some, MAT_INITIAL_MATRIX, &part));
   OK(ISDestroy(&some));
-  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"submatrix", "-snes_type vinewtonssls"}), [&]() {
-    Preconditioner pc;
-    PetscFunctionBeginUser;
-    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-    PetscCall(PCSetOperators(pc, part, part));
-    PetscCall(PCSetType(pc, PCSTENCILMG));
-    PetscCall(PCSetUp(pc));
-    PetscFunctionReturn((PetscErrorCode)0);
-  });
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"submatrix", "-snes_type vinewtonssls"}), set_up_of(part, PCSTENCILMG));
 }
 
 TEST_CASE("a block of a rank or a subdomain is refused with what serves instead", "[multigrid][errors]") {
