@@ -31,8 +31,11 @@ static const struct {
 static PetscBool initialized = PETSC_FALSE;
 
 static PetscErrorCode finalize(void) {
+  PetscFunctionBegin;
   initialized = PETSC_FALSE; // a later PetscInitialize() starts anew
-  return shellac::SumPairsFinalize();
+  PetscCall(shellac::FFTPlansFinalize());
+  PetscCall(shellac::SumPairsFinalize());
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Functions of two copies of the library would work on each other's objects: the first one to register is the only one.

@@ -7,15 +7,6 @@
 #if defined(SHELLAC_HAS_FFTW) || defined(SHELLAC_HAS_FFTWF)
 #include <fftw3.h>
 #endif
-#if SHELLAC_CUDA
-#include <cufft.h>
-#define SHELLAC_CUFFT(...)                                                                                             \
-  do {                                                                                                                 \
-    const cufftResult shellac_result = __VA_ARGS__;                                                                    \
-    PetscCheck(shellac_result == CUFFT_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "cuFFT's error %d in %s",              \
-               (int)shellac_result, #__VA_ARGS__);                                                                     \
-  } while (0)
-#endif
 
 namespace shellac {
 
@@ -108,18 +99,18 @@ template <class R> struct CuFFT;
 SHELLAC_CUFFT_OF(double, D, cufftDoubleReal, Z, cufftDoubleComplex)
 SHELLAC_CUFFT_OF(float, R, cufftReal, C, cufftComplex)
 
-// In place, of `count` arrays of length n, whose numbers of one place are beside each other, or which are one after another.
-template <class R> cufftResult plan_many(PetscInt length, PetscInt count, bool beside, int *plan) {
-  int               n = (int)length, along = beside ? (int)count : 1, across = beside ? 1 : n;
-  cufftHandle       handle = 0;
-  const cufftResult result =
-      cufftPlanMany(&handle, 1, &n, &n, along, across, &n, along, across, CuFFT<R>::type, (int)count);
-  *plan = (int)handle;
-  return result;
+// In place, of `count` arrays of a length, whose numbers of one place are beside each other, or which are one after another.
+template <class R> PetscErrorCode make_plan(PetscInt length, PetscInt count, bool beside, GPUPlan *plan) {
+  const int n[3] = {(int)length};
+  return plan->Make(1, n, beside ? (int)count : 1, beside ? 1 : n[0], CuFFT<R>::type, (int)count);
 }
-template <class R> cufftResult execute(int plan, ComplexOf<R> *z, bool back, cudaStream_t stream) {
-  const cufftResult result = cufftSetStream((cufftHandle)plan, stream);
-  return result == CUFFT_SUCCESS ? CuFFT<R>::transform(plan, z, z, back ? CUFFT_INVERSE : CUFFT_FORWARD) : result;
+template <class R> PetscErrorCode execute(GPUPlan *plan, ComplexOf<R> *z, bool back) {
+  cufftHandle handle;
+
+  PetscFunctionBegin;
+  PetscCall(plan->Get(&handle));
+  SHELLAC_CUFFT(CuFFT<R>::transform(handle, z, z, back ? CUFFT_INVERSE : CUFFT_FORWARD));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
 
@@ -168,8 +159,7 @@ template <class T> PetscErrorCode FourierTransform<T>::Destroy() {
     plan = nullptr;
   }
 #if SHELLAC_CUDA
-  for (int number = 0; number < (is_split_ ? 2 : 1); number++)
-    if (planned_lines_.n) (void)cufftDestroy((cufftHandle)gpu_plans_[number]);
+  for (GPUPlan &plan : gpu_plans_) plan.GiveBack();
 #endif
   planned_lines_ = {0, 0, 0};
   planned_ = nullptr;
@@ -225,10 +215,10 @@ template <class T> PetscErrorCode FourierTransform<T>::Plan(const Lines &lines) 
   if (planned_lines_.inner == lines.inner && planned_lines_.outer == lines.outer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Destroy());
   if (is_split_) {
-    SHELLAC_CUFFT(plan_many<R>(length / 4, 2 * pairs, beside, &gpu_plans_[0]));
-    SHELLAC_CUFFT(plan_many<R>(length / 8, pairs, beside, &gpu_plans_[1]));
+    PetscCall(make_plan<R>(length / 4, 2 * pairs, beside, &gpu_plans_[0]));
+    PetscCall(make_plan<R>(length / 8, pairs, beside, &gpu_plans_[1]));
   } else
-    SHELLAC_CUFFT(plan_many<R>(length, pairs, beside, &gpu_plans_[0]));
+    PetscCall(make_plan<R>(length, pairs, beside, &gpu_plans_[0]));
   planned_lines_ = lines;
 #else
   (void)lines;
@@ -245,24 +235,22 @@ PetscErrorCode FourierTransform<T>::OnGPU(bool back, const Lines &lines, const F
   const PetscMemType memory = PETSC_MEMTYPE_DEVICE;
   const PetscInt     pairs = (PetscInt)((lines.count() + lines_in_pair<T> - 1) / lines_in_pair<T>);
   const bool         beside = lines.inner > 1;
-  cudaStream_t       stream;
 
   PetscCall(Plan(lines));
-  PetscCall(current_stream(&stream));
   if (is_split_) { // which is its own inverse
     SplitSines<T, From, To> step = {steps_.length / 4, beside, pairs, steps_.turns, lines, from, to, nullptr};
     PetscCall(work->Grow(step.size(), memory));
     step.z = work->at(memory);
     PetscCall(run_step<false>(step, step.groups(step.half)));
-    SHELLAC_CUFFT(execute(gpu_plans_[0], step.z, true, stream));
-    SHELLAC_CUFFT(execute(gpu_plans_[1], step.z + step.begin_of_short(), true, stream));
+    PetscCall(execute(&gpu_plans_[0], step.z, true));
+    PetscCall(execute(&gpu_plans_[1], step.z + step.begin_of_short(), true));
     PetscCall(run_step<true>(step, steps_.n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(work->Grow((size_t)pairs * (size_t)steps_.length, memory));
   const Step<T, From, To> step = {steps_, lines, back, from, to, work->at(memory), beside, pairs};
   PetscCall(run_step<false>(step, steps_.length));
-  SHELLAC_CUFFT(execute(gpu_plans_[0], step.z, back, stream));
+  PetscCall(execute(&gpu_plans_[0], step.z, back));
   PetscCall(run_step<true>(step, steps_.n));
 #else
   (void)back, (void)lines, (void)from, (void)to, (void)work;
@@ -283,47 +271,30 @@ PetscErrorCode FourierTransform<T>::Apply(PetscMemType memory, bool back, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode PeriodicGrid<T>::Destroy() {
-  PetscFunctionBegin;
-#if SHELLAC_CUDA
-  for (int plan : plans_)
-    if (planned_) (void)cufftDestroy((cufftHandle)plan);
-#endif
-  planned_ = false;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <class T>
 PetscErrorCode PeriodicGrid<T>::Forward(const PetscInt n[3], int axes, const void *values,
                                         Scratch<ComplexOf<R>> *work) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
-  cudaStream_t stream;
-  int          sizes[3], rank = 0, batch = 1;
+  cufftHandle plan;
+  int         sizes[3], rank = 0, batch = 1;
 
-  PetscCall(current_stream(&stream));
-  if (!planned_ || n[0] != n_[0] || n[1] != n_[1] || n[2] != n_[2]) {
-    PetscCall(Destroy());
-    for (int a = 2; a >= 0; a--) {
-      n_[a] = n[a];
+  if (!plans_[0].made() || !std::equal(n, n + 3, n_)) {
+    std::copy_n(n, 3, n_);
+    for (int a = 2; a >= 0; a--)
       if (a >= axes)
         batch *= (int)n[a];
       else if (n[a] > 1)
         sizes[rank++] = (int)n[a];
-    }
-    for (int way = 0; way < 2; way++) {
-      const cufftType type = lines_in_pair<T> == 1 ? CuFFT<R>::type : CuFFT<R>::of_reals[way];
-      cufftHandle     plan;
-      SHELLAC_CUFFT(cufftPlanMany(&plan, rank, sizes, NULL, 1, 0, NULL, 1, 0, type, batch));
-      plans_[way] = (int)plan;
-    }
-    planned_ = true;
+    for (int way = 0; way < 2; way++)
+      PetscCall(
+          plans_[way].Make(rank, sizes, 0, 0, lines_in_pair<T> == 1 ? CuFFT<R>::type : CuFFT<R>::of_reals[way], batch));
   }
-  for (int plan : plans_) SHELLAC_CUFFT(cufftSetStream((cufftHandle)plan, stream));
+  PetscCall(plans_[0].Get(&plan));
   PetscCall(work->Grow((size_t)modes().points(), PETSC_MEMTYPE_DEVICE));
   R *const z = (R *)work->at(PETSC_MEMTYPE_DEVICE); // cuFFT does not change the values
-  SHELLAC_CUFFT(lines_in_pair<T> == 1 ? CuFFT<R>::transform(plans_[0], values, z, CUFFT_FORWARD)
-                                      : CuFFT<R>::from_reals(plans_[0], values, z));
+  SHELLAC_CUFFT(lines_in_pair<T> == 1 ? CuFFT<R>::transform(plan, values, z, CUFFT_FORWARD)
+                                      : CuFFT<R>::from_reals(plan, values, z));
 #else
   (void)n, (void)axes, (void)values, (void)work;
 #endif
@@ -333,9 +304,12 @@ PetscErrorCode PeriodicGrid<T>::Forward(const PetscInt n[3], int axes, const voi
 template <class T> PetscErrorCode PeriodicGrid<T>::Back(Scratch<ComplexOf<R>> *work, void *values) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
-  R *const z = (R *)work->at(PETSC_MEMTYPE_DEVICE);
-  SHELLAC_CUFFT(lines_in_pair<T> == 1 ? CuFFT<R>::transform(plans_[1], z, values, CUFFT_INVERSE)
-                                      : CuFFT<R>::to_reals(plans_[1], z, values));
+  R *const    z = (R *)work->at(PETSC_MEMTYPE_DEVICE);
+  cufftHandle plan;
+
+  PetscCall(plans_[1].Get(&plan));
+  SHELLAC_CUFFT(lines_in_pair<T> == 1 ? CuFFT<R>::transform(plan, z, values, CUFFT_INVERSE)
+                                      : CuFFT<R>::to_reals(plan, z, values));
 #else
   (void)work, (void)values;
 #endif

@@ -5,6 +5,7 @@
 #include "device/mirror.hpp"
 #include "device/scratch.hpp"
 #include "direct/axis_modes.hpp"
+#include "direct/gpu_plan.hpp"
 #include "direct/lines.hpp"
 
 namespace shellac {
@@ -108,7 +109,9 @@ private:
   Lines           planned_lines_ = {0, 0, 0}; // of cuFFT's; none: no plan
 
   [[maybe_unused]] void *plans_[2] = {nullptr, nullptr}; // of FFTW: forward and back
-  [[maybe_unused]] int   gpu_plans_[2] = {0, 0};         // of cuFFT; the second one: of SplitSines' third transform
+#if SHELLAC_CUDA
+  GPUPlan gpu_plans_[2]; // the second one: of SplitSines' third transform
+#endif
 };
 
 // The transform of a grid along its first axes, which are periodic, on a GPU, by cuFFT's own for whole grids.
@@ -120,15 +123,12 @@ public:
   PetscErrorCode  Back(Scratch<ComplexOf<R>> *work, void *values);
   static PetscInt modes(PetscInt n) { return lines_in_pair<T> == 2 ? n / 2 + 1 : n; } // along the first axis
   Box             modes() const { return {{0, 0, 0}, {modes(n_[0]), n_[1], n_[2]}}; }
-  ~PeriodicGrid() { (void)!Destroy(); }
 
 private:
-  PetscErrorCode Destroy();
-
   PetscInt n_[3] = {0, 0, 0};
-  bool     planned_ = false;
-
-  [[maybe_unused]] int plans_[2] = {0, 0}; // of cuFFT: forward and back
+#if SHELLAC_CUDA
+  GPUPlan plans_[2]; // forward and back
+#endif
 };
 
 } // namespace shellac

@@ -10,5 +10,6 @@ PetscErrorCode PCCreate_Stencil(PC pc);
 // Set-up, application; and of an application: moves between ranks, transforms, and what is solved in modes.
 extern PetscLogEvent direct_setup_event, direct_apply_event, direct_move_event, direct_transform_event,
     direct_modes_event;
+PetscErrorCode FFTPlansFinalize(); // frees cuFFT's plans that no transform has
 
 } // namespace shellac
