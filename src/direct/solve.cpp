@@ -11,8 +11,7 @@ namespace {
 
 constexpr PetscInt64 least_points = 1 << 19; // on a GPU, for elimination in place of transforms
 constexpr PetscInt   most_dense = 8192;     // points of an axis whose eigenvectors are computed
-// where multigrid takes longer on a GPU: points of such an axis, and of two dimensions where transforms are not split
-constexpr PetscInt   most_dense_if_fast = 512;
+// of two dimensions where transforms are not split; multigrid takes less time on a GPU with more
 constexpr PetscInt64 most_in_plane = (PetscInt64)4096 * 4096;
 
 struct SetMasses {
@@ -106,11 +105,12 @@ void SeparableSolve::Choose(const Parts &parts, bool device, bool *is_definite, 
   }
 }
 
-// With multigrid to 1e-8; measured by `shellac_bench_direct` on GPUs, and by `shellac_bench_choice` on the host: one solve
-// with its set-up.
+// With multigrid to 1e-8: one solve with its set-up, as `shellac_bench_choice` measures it.
 void SeparableSolve::Compare(bool device, std::string *why) const {
-  // nanoseconds on the host: for cubes of the numbers of points of an axis with eigenvectors, its products, and cycles
-  constexpr PetscReal decompose = 1.4, multiply = 1, cycles[] = {85, 500}; // [stretched]
+  // nanoseconds: for cubes of the numbers of points of an axis with eigenvectors, [periodic], and its products, [device];
+  // for cycles, [device][stretched], at least and for each point
+  constexpr PetscReal decompose[] = {0.15, 1.4}, multiply[] = {0.55, 0}, least[2][2] = {{0, 0}, {8e5, 4e6}},
+                      cycles[2][2] = {{85, 600}, {0.7, 3}};
   const bool          plane = axes_[0].n < 2 || axes_[1].n < 2 || axes_[2].n < 2;
   bool                stretched = false;
   PetscMPIInt         ranks;
@@ -119,13 +119,13 @@ void SeparableSolve::Compare(bool device, std::string *why) const {
   PetscReal       time = 0;
   for (const AxisModes &axis : axes_) {
     const PetscReal n = (PetscReal)axis.n;
-    if (axis.way == Way::dense) time += decompose * n * n * n + multiply * n * points;
+    if (axis.way == Way::dense) time += decompose[axis.axis.periodic] * n * n * n + multiply[device] * n * points;
     stretched = stretched || axis.is_stretched();
   }
-  const bool slow = !device && time > cycles[stretched] * points;
+  const bool slow = time > least[device][stretched] + cycles[device][stretched] * points;
   for (const AxisModes &axis : axes_) {
     const bool whole = axis.way == Way::fourier && axis.fourier.length > axis.n + 1 && !axis.fourier.is_split();
-    if (axis.way == Way::dense && (slow || (device && axis.n > most_dense_if_fast)))
+    if (axis.way == Way::dense && slow)
       *why = "has an axis of " + std::to_string(axis.n) + " points that would need its eigenvectors";
     if (device && plane && whole && inside_.points() > most_in_plane * ranks)
       *why = "is of a large plane grid on GPUs, with an axis of " + std::to_string(axis.n) +

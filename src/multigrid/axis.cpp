@@ -4,6 +4,15 @@
 
 #include <petscblaslapack.h>
 
+// Divide and conquer for tridiagonal matrices (J. J. M. Cuppen, 1981), which PETSc does not declare.
+#define LAPACKstedc_ PETSCBLAS(stedc, STEDC)
+extern "C" void LAPACKstedc_(const char *, const PetscBLASInt *n, PetscReal *, PetscReal *, PetscScalar *,
+                             const PetscBLASInt *,
+#if defined(PETSC_USE_COMPLEX)
+                             PetscScalar *, const PetscBLASInt *,
+#endif
+                             PetscReal *, const PetscBLASInt *, PetscBLASInt *, const PetscBLASInt *, PetscBLASInt *);
+
 namespace shellac {
 
 static PetscReal in_series(PetscReal a, PetscReal b) {
@@ -159,12 +168,55 @@ SineModes sine_modes(const Axis &axis) {
   return modes;
 }
 
+// Eigenvalues and eigenvectors Q of a symmetric matrix from its diagonal, where the values come, and its entries beside that
+// in each row and the next one; around: the last row is coupled with the first, otherwise the matrix is tridiagonal.
+static PetscErrorCode decompose(bool around, std::vector<PetscReal> *values, std::vector<PetscReal> beside,
+                                std::vector<PetscScalar> *Q) {
+  const size_t              count = values->size(), squares = PetscDefined(USE_COMPLEX) ? 2 : 1;
+  std::vector<PetscScalar>  work(34 * count + 1);
+  std::vector<PetscReal>    reals(around ? 3 * count + 1 : 1 + 4 * count + squares * count * count);
+  std::vector<PetscBLASInt> integers(3 + 5 * count);
+  PetscBLASInt              n, error, of_work, of_reals, of_integers;
+
+  PetscFunctionBegin;
+  PetscCall(PetscBLASIntCast((PetscInt)count, &n));
+  PetscCall(PetscBLASIntCast((PetscInt)work.size(), &of_work));
+  PetscCall(PetscBLASIntCast((PetscInt)reals.size(), &of_reals));
+  PetscCall(PetscBLASIntCast((PetscInt)integers.size(), &of_integers));
+  Q->assign(count * count, 0);
+  for (size_t p = 0; p < count && around; p++) {
+    const size_t next = (p + 1) % count;
+    (*Q)[p + p * count] += (*values)[p];
+    (*Q)[p + next * count] += beside[p];
+    (*Q)[next + p * count] += beside[p];
+  }
+#if defined(PETSC_USE_COMPLEX)
+  if (around)
+    PetscCallBLAS("LAPACKsyev", LAPACKsyev_("V", "U", &n, Q->data(), &n, values->data(), work.data(), &of_work,
+                                            reals.data(), &error));
+  else
+    PetscCallBLAS("LAPACKstedc",
+                  LAPACKstedc_("I", &n, values->data(), beside.data(), Q->data(), &n, work.data(), &of_work,
+                               reals.data(), &of_reals, integers.data(), &of_integers, &error));
+#else
+  if (around)
+    PetscCallBLAS("LAPACKsyev",
+                  LAPACKsyev_("V", "U", &n, Q->data(), &n, values->data(), work.data(), &of_work, &error));
+  else
+    PetscCallBLAS("LAPACKstedc", LAPACKstedc_("I", &n, values->data(), beside.data(), Q->data(), &n, reals.data(),
+                                              &of_reals, integers.data(), &of_integers, &error));
+#endif
+  PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's %s failed with %d on an axis of %d points",
+             around ? "syev" : "stedc", (int)error, (int)n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
   const PetscInt           N = axis.N();
   std::vector<PetscInt>    points; // that are not fixed
-  std::vector<PetscScalar> S;      // M^-1/2 K M^-1/2, symmetric; then its eigenvectors Q
+  std::vector<PetscScalar> Q;      // eigenvectors of M^-1/2 K M^-1/2
   std::vector<PetscReal>   values;
-  PetscBLASInt             n, error, size;
+  PetscBLASInt             n;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < N; i++)
@@ -188,28 +240,15 @@ PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
   }
   if (points.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscBLASIntCast((PetscInt)points.size(), &n));
-  S.assign((size_t)n * n, 0);
   values.resize(n);
   const auto root = [&](PetscInt p) { return PetscSqrtReal(axis.mass[points[p]]); };
-  for (PetscInt p = 0; p < n && N > 1; p++) {
+  std::vector<PetscReal> beside; // entries off the diagonal
+  for (PetscInt p = 0; p < n; p++) {
     const PetscInt i = points[p], next = p + 1 < n ? p + 1 : 0;
-    S[p + (size_t)p * n] += (axis.edge[i] + axis.edge[i + 1]) / axis.mass[i];
-    if (p + 1 == n && !axis.periodic) continue;
-    const PetscReal entry = -axis.edge[i + 1] / (root(p) * root(next));
-    S[p + (size_t)next * n] += entry;
-    S[next + (size_t)p * n] += entry;
+    values[p] = N > 1 ? (axis.edge[i] + axis.edge[i + 1]) / axis.mass[i] : 0;
+    beside.push_back(N > 1 ? -axis.edge[i + 1] / (root(p) * root(next)) : 0);
   }
-  size = 34 * n + 1;
-  std::vector<PetscScalar> work(size);
-#if defined(PETSC_USE_COMPLEX)
-  std::vector<PetscReal> rwork(3 * n + 1);
-  PetscCallBLAS("LAPACKsyev",
-                LAPACKsyev_("V", "U", &n, S.data(), &n, values.data(), work.data(), &size, rwork.data(), &error));
-#else
-  PetscCallBLAS("LAPACKsyev", LAPACKsyev_("V", "U", &n, S.data(), &n, values.data(), work.data(), &size, &error));
-#endif
-  PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's syev failed with %d on an axis of %d points", (int)error,
-             (int)n);
+  PetscCall(decompose(axis.periodic, &values, beside, &Q));
   // Where nothing holds the values of a piece of the axis, between edges of zero, constants are a mode of eigenvalue zero.
   const PetscInt begin = axis.fixed || axis.periodic ? 1 : 0, end = axis.fixed ? N - 1 : N;
   PetscInt       pieces = std::count(axis.edge.begin() + begin, axis.edge.begin() + end + 1, PetscReal(0));
@@ -223,7 +262,7 @@ PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
     modes->values[m] = values[m];
     modes->in[m] = true;
     for (PetscInt p = 0; p < n; p++) {
-      const PetscReal q = PetscRealPart(S[p + (size_t)m * n]);
+      const PetscReal q = PetscRealPart(Q[p + (size_t)m * n]);
       modes->vectors[points[p] + (size_t)m * N] = q / root(p);
       modes->inverse[m + (size_t)points[p] * N] = q * root(p);
     }
