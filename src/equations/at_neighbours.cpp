@@ -8,10 +8,10 @@ namespace shellac {
 static const char formula_call[] = "@";
 
 const std::vector<std::string> words_of_grid = {
-    "x",        "y",        "z",        "t",    "hx",        "hy",          "hz",
-    "step_x",   "step_y",   "step_z",   "d",    "laplacian", "bilaplacian", "dx",
-    "dy",       "dz",       "dxx",      "dyy",  "dzz",       "dxy",         "upwind_x",
-    "upwind_y", "upwind_z", "integral", "mean", "rusanov_x", "rusanov_y",   "rusanov_z"};
+    "x",         "y",        "z",         "t",           "hx",        "hy",        "hz",       "step_x",    "step_y",
+    "step_z",    "d",        "laplacian", "bilaplacian", "dx",        "dy",        "dz",       "dxx",       "dyy",
+    "dzz",       "dxy",      "upwind_x",  "upwind_y",    "upwind_z",  "integral",  "mean",     "rusanov_x", "rusanov_y",
+    "rusanov_z", "minmod_x", "minmod_y",  "minmod_z",    "vanleer_x", "vanleer_y", "vanleer_z"};
 
 bool is_coordinate(const std::string &name) {
   return name == "x" || name == "y" || name == "z" || name == "t";
@@ -19,9 +19,12 @@ bool is_coordinate(const std::string &name) {
 static bool is_spacing(const std::string &name) {
   return name == "hx" || name == "hy" || name == "hz" || name == "step_x" || name == "step_y" || name == "step_z";
 }
+bool is_limited_flux(const std::string &name) {
+  return name.compare(0, 7, "minmod_") == 0 || name.compare(0, 8, "vanleer_") == 0;
+}
 size_t arguments_of_helper(const std::string &name) {
   if (is_coordinate(name) || is_spacing(name) || !has(words_of_grid, name)) return 0;
-  if (name.compare(0, 8, "rusanov_") == 0) return 3;
+  if (name.compare(0, 8, "rusanov_") == 0 || is_limited_flux(name)) return 3;
   return name == "d" || name.compare(0, 7, "upwind_") == 0 ? 2 : 1;
 }
 bool is_integral(const NamesOf &names, const Node &node) {

@@ -14,6 +14,7 @@ bool is_coordinate(const std::string &name); // or the time
 // How many arguments laplacian, d and the like take; 0: the name is another one. The last one is read at neighbours, or all
 // of three.
 size_t arguments_of_helper(const std::string &name);
+bool   is_limited_flux(const std::string &name);            // minmod_x and the like, of three arguments
 bool   is_integral(const NamesOf &names, const Node &node); // or a mean, of what is evaluated at all points
 
 // Finds which arguments of a definition are read at neighbours, and whether its calls are replaced by what it stands for.

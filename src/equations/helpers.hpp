@@ -244,6 +244,51 @@ SHELLAC_ALONG(rusanov_x, rusanov, 0)
 SHELLAC_ALONG(rusanov_y, rusanov, 1)
 SHELLAC_ALONG(rusanov_z, rusanov, 2)
 
+// Of two slopes of one sign the smaller one (P. L. Roe, 1986), or the harmonic mean (B. van Leer, 1974); otherwise zero.
+struct Minmod {
+  template <class A> static auto of(const A &a, const A &b) { return max(min(a, b), 0) + min(max(a, b), 0); }
+};
+struct VanLeer {
+  template <class A> static auto of(const A &a, const A &b) {
+    const auto product = max(a * b, 0), sum = a + b;
+    return 2 * product * inverse(product > 0 ? sum : 1 + 0 * sum);
+  }
+};
+
+// The same, where each half f ± speed u reaches the face along a limited slope from the side that it comes from
+// (B. van Leer, 1979; C.-W. Shu and S. Osher, 1988).
+template <class Limiter, class F, class S, class U> auto limited(const F &f, const S &speed, const U &u, int axis) {
+  const auto at = [&](const auto &v, int d) { return neighbour(v, axis, d); };
+  // each is evaluated once: at the points from -2 and -1 on
+  const decltype(at(f, 0))          fluxes[] = {at(f, -2), at(f, -1), at(f, 0), at(f, 1), at(f, 2)};
+  const decltype(at(u, 0))          values[] = {at(u, -2), at(u, -1), at(u, 0), at(u, 1), at(u, 2)};
+  const decltype(abs(at(speed, 0))) speeds[] = {abs(at(speed, -1)), abs(at(speed, 0)), abs(at(speed, 1))};
+  const auto                        twice_on_face = [&](int d) { // to the point d
+    const auto faster = max(speeds[d], speeds[d + 1]);
+    const auto half = [&](int sign, int i) { return fluxes[i + 2] + sign * faster * values[i + 2]; };
+    const auto from = [&](int sign, int i) {
+      const auto here = half(sign, i), before = here - half(sign, i - 1), after = half(sign, i + 1) - here;
+      if constexpr (stretched)
+        return here + Limiter::of(before * u.point.inverse_step(axis, i - 1), after * u.point.inverse_step(axis, i)) *
+                          (u.point.step(axis, d - 1) * sign / 2);
+      else
+        return here + Limiter::of(before, after) * sign / 2;
+    };
+    return from(1, d - 1) + from(-1, d);
+  };
+  return (twice_on_face(1) - twice_on_face(0)) * (u.point.inverse_h(axis) / 2);
+}
+#define SHELLAC_LIMITED(name, Limiter, axis)                                                                           \
+  template <class F, class S, class U> auto name(const F &f, const S &speed, const U &u) {                             \
+    return limited<Limiter>(f, speed, u, axis);                                                                        \
+  }
+SHELLAC_LIMITED(minmod_x, Minmod, 0)
+SHELLAC_LIMITED(minmod_y, Minmod, 1)
+SHELLAC_LIMITED(minmod_z, Minmod, 2)
+SHELLAC_LIMITED(vanleer_x, VanLeer, 0)
+SHELLAC_LIMITED(vanleer_y, VanLeer, 1)
+SHELLAC_LIMITED(vanleer_z, VanLeer, 2)
+
 // The Laplacian of the Laplacian: 5, 13 or 25 points; needs a width of 2 and, beyond one dimension, a box.
 template <class V> auto bilaplacian(const V &v) {
   const auto &u = continued(v);
