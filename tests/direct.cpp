@@ -95,6 +95,15 @@ TEST_CASE("stencilfft inverts on longer axes, of odd, even and prime numbers of 
       }
 }
 
+TEST_CASE("stencilfft keeps the digits of solutions where spacings have many sizes", "[direct]") {
+  for (int dim = 2; dim <= 3; dim++) {
+    Case c;
+    c.dim = dim;
+    for (int a = 0; a < dim; a++) c.axis[a] = rows(2, dim == 2 ? 60 : 18, 1), c.axis[a].ratio = dim == 2 ? 1.3 : 2;
+    check(c); // zero at the fine end, without flux at the other
+  }
+}
+
 TEST_CASE("stencilfft eliminates along lines in pieces", "[direct]") { // on a GPU of large grids, between ranks of all
   Grid any;
   int  combination = 0;
@@ -461,12 +470,11 @@ TEST_CASE("the type stencil takes transforms where they serve, and multigrid els
 
   Case large; // eigenvectors of one axis would take longer
   large.dim = 2;
-  large.axis[0] = rows(0, 600, 1), large.axis[1] = rows(0, 601, 1);
-  large.axis[0].stretched = large.axis[1].stretched = true;
+  large.axis[0] = rows(24, 900, 1), large.axis[1] = rows(24, 901, 1); // Robin
   da = Grid();
   REQUIRE(try_make_grid(large.lattice(), &da));
   A = captured(da, large.fill());
   const std::string text = printed([&]() { OK(PCView(make_pc(A, "", PCSTENCIL), PETSC_VIEWER_STDOUT_WORLD)); });
   INFO(text);
-  CHECK(everywhere(text.find("its eigenvectors") != std::string::npos));
+  CHECK(everywhere(text.find("would need its eigenvectors") != std::string::npos));
 }

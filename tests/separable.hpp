@@ -14,10 +14,11 @@ struct AxisRows {
   PetscInt  N = 1;
   bool      periodic = false, stretched = false;
   End       end[2] = {zero, zero};
-  PetscReal k = 1;
+  PetscReal k = 1, ratio = 1; // of the spacings of one cell and the one before
 
   bool      fixed(PetscInt i) const { return !periodic && end[0] == identity && (i == 0 || i == N - 1); }
   PetscReal h(PetscInt face) const {
+    if (ratio != 1) return PetscPowReal(ratio, (PetscReal)face);
     return stretched ? 1 + PetscReal(0.7) * PetscSinReal((PetscReal)(periodic ? face % N : face)) : 1;
   }
   // the entry towards i + step; of step 0, this axis' part of the diagonal

@@ -1,4 +1,4 @@
-// Convection near its onset (J. Swift, P. C. Hohenberg, 1977): rolls of the amplitude 2 sqrt(r/3), but for some 0.02 r of it.
+// Convection near its onset (J. Swift, P. C. Hohenberg, 1977): rolls of the amplitude 2 sqrt(r/3).
 // -ts_type beuler -ts_dt 1 -ts_max_time 200
 grid(1, star, 2)
 domain(0, 8*pi)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "device/batch.hpp"
 #include "direct/fourier.hpp"
 
 namespace shellac {
@@ -105,21 +106,49 @@ void SeparableSolve::Choose(const Parts &parts, bool device, bool *is_definite, 
   }
 }
 
+// Nanoseconds of a multiplication and an addition in products of matrices: BLAS differ by a factor of ten. Collective.
+static PetscErrorCode time_product(MPI_Comm comm, PetscReal *time) {
+  constexpr PetscInt n = 64;
+  static PetscReal   least = PETSC_MAX_REAL;
+
+  PetscFunctionBegin;
+  if (least == PETSC_MAX_REAL) {
+    std::vector<PetscScalar> values(3 * n * n, 1);
+    const auto               matrix = [&](PetscInt which) { return Batch{values.data() + which * n * n, n, n * n}; };
+    for (int turn = 0; turn < 4; turn++) {
+      PetscLogDouble begin, end;
+      PetscCall(PetscTime(&begin));
+      PetscCall(
+          MultiplyBatch<PetscScalar>(PETSC_MEMTYPE_HOST, 'N', 'N', n, n, n, 1, matrix(0), matrix(1), 0, matrix(2), 1));
+      PetscCall(PetscTime(&end));
+      least = PetscMin(least, (PetscReal)(end - begin) * 1e9 / (n * n * n));
+    }
+  }
+  *time = least;
+  PetscCallMPI(MPI_Bcast(time, 1, MPIU_REAL, 0, comm)); // all ranks choose the same
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // With multigrid to 1e-8: one solve with its set-up, as `shellac_bench_choice` measures it.
-void SeparableSolve::Compare(bool device, std::string *why) const {
-  // nanoseconds: for cubes of the numbers of points of an axis with eigenvectors, [periodic], and its products, [device];
-  // for cycles, [device][stretched], at least and for each point
-  constexpr PetscReal decompose[] = {0.15, 1.4}, multiply[] = {0.55, 0}, least[2][2] = {{0, 0}, {8e5, 4e6}},
-                      cycles[2][2] = {{85, 600}, {0.7, 3}};
+PetscErrorCode SeparableSolve::Compare(bool device, std::string *why) const {
+  // nanoseconds of cycles, [device][stretched], at least and for each point
+  constexpr PetscReal least[2][2] = {{0, 0}, {8e5, 4e6}}, cycles[2][2] = {{85, 600}, {0.7, 3}};
   const bool          plane = axes_[0].n < 2 || axes_[1].n < 2 || axes_[2].n < 2;
   bool                stretched = false;
   PetscMPIInt         ranks;
-  (void)!MPI_Comm_size(comm_, &ranks);
+  PetscReal           time = 0, product = 0;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm_, &ranks));
   const PetscReal points = (PetscReal)inside_.points() / (PetscReal)ranks;
-  PetscReal       time = 0;
+  for (const AxisModes &axis : axes_)
+    if (axis.way == Way::dense && product == 0) PetscCall(time_product(comm_, &product));
+  // for cubes of the numbers of points of an axis with eigenvectors, and in its products; of a GPU: nothing
+  const PetscReal decompose = 0.05 + 0.4 * product, multiply = device ? 0 : 0.04 + 2 * product;
   for (const AxisModes &axis : axes_) {
     const PetscReal n = (PetscReal)axis.n;
-    if (axis.way == Way::dense) time += decompose[axis.axis.periodic] * n * n * n + multiply[device] * n * points;
+    if (axis.way == Way::dense)
+      time += (decomposes_fast(axis.axis) ? decompose : 1.4) * n * n * n + multiply * n * points;
     stretched = stretched || axis.is_stretched();
   }
   const bool slow = time > least[device][stretched] + cycles[device][stretched] * points;
@@ -131,6 +160,7 @@ void SeparableSolve::Compare(bool device, std::string *why) const {
       *why = "is of a large plane grid on GPUs, with an axis of " + std::to_string(axis.n) +
              " points that needs transforms of twice its length";
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SeparableSolve::MakeParts(const Grid &grid, Parts parts, bool device, HaloWay way) {
@@ -288,7 +318,7 @@ PetscErrorCode SeparableSolve::Create(const Grid &grid, const ProductsOfAxes &of
   if (!inside_.points()) PetscFunctionReturn(PETSC_SUCCESS); // all rows are the identity's
   const Parts parts = parts_of_grid(grid, inside_);
   Choose(parts, device, &definite, why);
-  if (if_fast && definite && why->empty()) Compare(device, why);
+  if (if_fast && definite && why->empty()) PetscCall(Compare(device, why));
   if (!why->empty()) PetscFunctionReturn(PETSC_SUCCESS);
   std::vector<PetscReal> &values = values_.change();
   values.clear();

@@ -65,7 +65,7 @@ private:
   // are the low ones.
   void Range(const PetscReal low[3], const PetscReal high[3], bool but_lowest, PetscReal *least, PetscReal *most) const;
   void           Choose(const Parts &parts, bool device, bool *definite, std::string *why);
-  void           Compare(bool device, std::string *why) const;
+  PetscErrorCode Compare(bool device, std::string *why) const;
   PetscErrorCode MakeParts(const Grid &grid, Parts parts, bool device, HaloWay way);
   Parts          GridModes(Parts parts) const;
   bool           FindZeros();

@@ -168,13 +168,22 @@ SineModes sine_modes(const Axis &axis) {
   return modes;
 }
 
+bool decomposes_fast(const Axis &axis) {
+  PetscReal least = PETSC_MAX_REAL, most = 0;
+  for (PetscInt i = 0; i < axis.N(); i++) {
+    const PetscReal size = PetscAbsReal((axis.edge[i] + axis.edge[i + 1]) / axis.mass[i]);
+    if (!axis.is_fixed(i)) least = PetscMin(least, size), most = PetscMax(most, size);
+  }
+  return !axis.periodic && most <= 1e6 * least;
+}
+
 // Eigenvalues and eigenvectors Q of a symmetric matrix from its diagonal, where the values come, and its entries beside that
-// in each row and the next one; around: the last row is coupled with the first, otherwise the matrix is tridiagonal.
-static PetscErrorCode decompose(bool around, std::vector<PetscReal> *values, std::vector<PetscReal> beside,
-                                std::vector<PetscScalar> *Q) {
+// in each row and the next one; periodic: the last row is coupled with the first. whole: by the matrix with all its zeros
+static PetscErrorCode decompose(bool whole, bool periodic, std::vector<PetscReal> *values,
+                                std::vector<PetscReal> beside, std::vector<PetscScalar> *Q) {
   const size_t              count = values->size(), squares = PetscDefined(USE_COMPLEX) ? 2 : 1;
   std::vector<PetscScalar>  work(34 * count + 1);
-  std::vector<PetscReal>    reals(around ? 3 * count + 1 : 1 + 4 * count + squares * count * count);
+  std::vector<PetscReal>    reals(whole ? 3 * count + 1 : 1 + 4 * count + squares * count * count);
   std::vector<PetscBLASInt> integers(3 + 5 * count);
   PetscBLASInt              n, error, of_work, of_reals, of_integers;
 
@@ -184,14 +193,15 @@ static PetscErrorCode decompose(bool around, std::vector<PetscReal> *values, std
   PetscCall(PetscBLASIntCast((PetscInt)reals.size(), &of_reals));
   PetscCall(PetscBLASIntCast((PetscInt)integers.size(), &of_integers));
   Q->assign(count * count, 0);
-  for (size_t p = 0; p < count && around; p++) {
+  for (size_t p = 0; p < count && whole; p++) {
     const size_t next = (p + 1) % count;
     (*Q)[p + p * count] += (*values)[p];
+    if (p + 1 == count && !periodic) continue;
     (*Q)[p + next * count] += beside[p];
     (*Q)[next + p * count] += beside[p];
   }
 #if defined(PETSC_USE_COMPLEX)
-  if (around)
+  if (whole)
     PetscCallBLAS("LAPACKsyev", LAPACKsyev_("V", "U", &n, Q->data(), &n, values->data(), work.data(), &of_work,
                                             reals.data(), &error));
   else
@@ -199,7 +209,7 @@ static PetscErrorCode decompose(bool around, std::vector<PetscReal> *values, std
                   LAPACKstedc_("I", &n, values->data(), beside.data(), Q->data(), &n, work.data(), &of_work,
                                reals.data(), &of_reals, integers.data(), &of_integers, &error));
 #else
-  if (around)
+  if (whole)
     PetscCallBLAS("LAPACKsyev",
                   LAPACKsyev_("V", "U", &n, Q->data(), &n, values->data(), work.data(), &of_work, &error));
   else
@@ -207,7 +217,7 @@ static PetscErrorCode decompose(bool around, std::vector<PetscReal> *values, std
                                               &of_reals, integers.data(), &of_integers, &error));
 #endif
   PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's %s failed with %d on an axis of %d points",
-             around ? "syev" : "stedc", (int)error, (int)n);
+             whole ? "syev" : "stedc", (int)error, (int)n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -248,7 +258,7 @@ PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
     values[p] = N > 1 ? (axis.edge[i] + axis.edge[i + 1]) / axis.mass[i] : 0;
     beside.push_back(N > 1 ? -axis.edge[i + 1] / (root(p) * root(next)) : 0);
   }
-  PetscCall(decompose(axis.periodic, &values, beside, &Q));
+  PetscCall(decompose(!decomposes_fast(axis), axis.periodic, &values, beside, &Q));
   // Where nothing holds the values of a piece of the axis, between edges of zero, constants are a mode of eigenvalue zero.
   const PetscInt begin = axis.fixed || axis.periodic ? 1 : 0, end = axis.fixed ? N - 1 : N;
   PetscInt       pieces = std::count(axis.edge.begin() + begin, axis.edge.begin() + end + 1, PetscReal(0));

@@ -111,6 +111,9 @@ struct Modes {
   std::vector<bool>      in;      // the mode exists; there are as many as points that are not fixed
 };
 PetscErrorCode get_modes(const Axis &axis, Modes *modes);
+// Whether that takes divide and conquer, which has no relative accuracy: where rows have many sizes, small eigenvalues lose
+// digits that the solution needs. Around a periodic axis the matrix is not tridiagonal.
+bool decomposes_fast(const Axis &axis);
 
 // What kernels need to know of an axis at one point.
 template <class R> struct AxisPoint {
