@@ -284,8 +284,9 @@ template <class Row> struct Values : Computed<false, true> {
   template <int r = 0, class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *sources, Scalar *out) {
     const Scalar value = value_of<Row, r>(q, i, j, k, from);
-    out[r] = q.row_scale * (has_exact ? value + sources[r] : value);
+    // the others are read before this one is written, so that what they share is computed once
     if constexpr (r + 1 < unknowns) at<r + 1>(q, i, j, k, from, sources, out);
+    out[r] = q.row_scale * (has_exact ? value + sources[r] : value);
   }
 };
 
