@@ -33,8 +33,7 @@ bool is_integral(const NamesOf &names, const Node &node) {
 
 // ---- what is a formula -----------------------------------------------------------------------------------------------
 
-// Whether a value may differ from point to point.
-static bool varies(const NamesOf &names, const Node &tree) {
+bool varies(const NamesOf &names, const Node &tree) {
   bool does = false;
   for (const std::string &name : names_in(tree)) {
     const auto *d = names.definition(name);

@@ -15,6 +15,7 @@ bool is_coordinate(const std::string &name); // or the time
 // of three.
 size_t arguments_of_helper(const std::string &name);
 bool   is_limited_flux(const std::string &name);            // minmod_x and the like, of three arguments
+bool   varies(const NamesOf &names, const Node &tree);      // a value may differ from point to point
 bool   is_integral(const NamesOf &names, const Node &node); // or a mean, of what is evaluated at all points
 
 // Finds which arguments of a definition are read at neighbours, and whether its calls are replaced by what it stands for.

@@ -322,4 +322,8 @@ PetscErrorCode KSPShiftFactors(KSP ksp, Mat B);
 // "2 dimensions"
 std::string dimensions(int dim);
 
+// The sum of the values' sizes, of complex ones that of their parts': faster on a host than PETSc's norm, whose additions
+// wait for each other. Collective.
+PetscErrorCode add_sizes(Vec v, PetscReal *size);
+
 } // namespace shellac

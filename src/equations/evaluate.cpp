@@ -306,7 +306,7 @@ PetscErrorCode EquationOnGrid::CheckFinite(PetscReal time, Vec u, Vec f, PetscRe
 
   PetscFunctionBegin;
   const auto exceeds = [=](PetscScalar number) { return !(PetscAbsScalar(number) <= bound); };
-  PetscCall(VecNorm(f, NORM_1, &norm));
+  PetscCall(add_sizes(f, &norm));
   if (norm <= bound) PetscFunctionReturn(PETSC_SUCCESS); // and nothing was copied to the host
   PetscCall(VecGetArrayRead(f, &value));
   PetscCall(VecGetArrayRead(u, &state));

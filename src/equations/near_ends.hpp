@@ -92,6 +92,7 @@ public:
 
 protected:
   const Place &place_;
+  Index        p_[axes];
 
   FromArrays arrays() const { return {place_, place_read(place_, p_[0], p_[1], p_[2])}; }
   bool       is_within(int dx, int dy, int dz) const { // the domain
@@ -186,8 +187,6 @@ private:
   bool leads_back(int axis, int d) const {
     return d == 0 || (place_.periodic[axis] && place_.N[axis] <= width && d % (int)place_.N[axis] == 0);
   }
-
-  Index p_[axes];
 };
 
 } // namespace equation

@@ -23,7 +23,8 @@ template <class Function> inline void for_each_point(const Place &q, const Regio
     }
 }
 
-// Near ends of the domain, a table of the neighbours: all entries of a point share it.
+// Near ends of the domain, a table of the neighbours: all entries of a point share it, and points beside each other along
+// an end.
 class TableNearEnds : public NearEnds {
 public:
   SHELLAC_OUT_OF_LINE TableNearEnds(const Place &place, Index i, Index j, Index k) : NearEnds(place, i, j, k) {
@@ -44,18 +45,50 @@ public:
         }
   }
   const Neighbour &neighbour(int c, int dx, int dy, int dz) const { return neighbours_[c][arm_of(dx, dy, dz)]; }
-  Scalar field(int f, int dx, int dy, int dz) const { return place_.fields[f][fields_at_[arm_of(dx, dy, dz)]]; }
+  Scalar           unknown(int c, const Neighbour &n) const { return NearEnds::unknown(c, moved(n)); }
+  Scalar           direction(int c, const Neighbour &n) const { return NearEnds::direction(c, moved(n)); }
+  Scalar           unknown(int c, int dx, int dy, int dz) const { return unknown(c, neighbour(c, dx, dy, dz)); }
+  Scalar           direction(int c, int dx, int dy, int dz) const { return direction(c, neighbour(c, dx, dy, dz)); }
+  Scalar           field(int f, int dx, int dy, int dz) const {
+              return place_.fields[f][fields_at_[arm_of(dx, dy, dz)] + moved_];
+  }
+
+  // Goes on to the next point along an axis, which must be as far from all ends, or farther than the stencil.
+  void move(int axis) {
+    p_[axis]++, moved_ += axis == 0 ? 1 : place_.read_size[0] * (axis == 1 ? 1 : place_.read_size[1]);
+  }
 
 private:
+  Neighbour moved(Neighbour n) const {
+    n.at += moved_;
+    return n;
+  }
+
+  Index     moved_ = 0; // from where the table was made, in the arrays
   Neighbour neighbours_[unknowns][arm_count];
   Index     fields_at_[field_count ? arm_count : 1];
 };
 
 // The same at ends of the domain.
 template <class Function> inline void for_each_point_at_ends(const Place &q, const Region &region, const Function &f) {
-  for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {
-    f(i, j, k, TableNearEnds(q, i, j, k), to);
-  });
+  constexpr bool shares = !data_vary && !ends_of_state; // else what is given differs from point to point
+  const auto     length = [&](int a) { return region.end[a] - region.start[a]; };
+  const int      xy = length(0) < length(1), along = length(xy) < length(2) ? 2 : xy;
+  const int      b = along == 0 ? 1 : 0, c = along == 2 ? 1 : 2;
+  constexpr int  reach = width + imposes; // of the ends of that axis, and of points where values are given
+  const Index    end = region.end[along], behind = q.N[along] - reach;
+  Index          p[axes];
+
+  for (p[c] = region.start[c]; p[c] < region.end[c]; p[c]++)
+    for (p[b] = region.start[b]; p[b] < region.end[b]; p[b]++)
+      for (p[along] = region.start[along]; p[along] < end;) {
+        TableNearEnds near(q, p[0], p[1], p[2]);
+        const bool    one = !shares || p[along] < reach || p[along] >= behind;
+        for (const Index last = one ? p[along] + 1 : end < behind ? end : behind; p[along] < last; p[along]++) {
+          f(p[0], p[1], p[2], near, place_written(q, p[0], p[1], p[2]));
+          near.move(along);
+        }
+      }
 }
 template <bool ends, class Function> inline void for_points(const Place &q, const Region &region, const Function &f) {
   if constexpr (ends)

@@ -86,7 +86,8 @@ public:
     number("parameter_count", text_.parameters.size()), number("field_count", text_.fields.size());
     number("integral_numbers", 2 * integrals_.size());
     flag("box", shape_.box), flag("stretched", shape_.stretched), flag("has_exact", text_.has_exact);
-    flag("has_data", has_data()), flag("ends_of_state", has_ends_of_state()), flag("imposes", imposes());
+    flag("has_data", has_data()), flag("data_vary", data_vary()), flag("ends_of_state", has_ends_of_state()),
+        flag("imposes", imposes());
     flag("steps_are_known", steps_are_known(text_));
     if (!kernel_.empty()) {
       number("points_at_once", shape_.at_once), number("columns", shape_.columns);
@@ -188,6 +189,11 @@ private:
   bool has_data() const { // an end's rule has a value, or the exact solution's
     return text_.has_exact ||
            has_end([&](const EquationText::End &end, size_t a) { return !text_.periodic[a] && end.value; });
+  }
+  bool data_vary() const { // along an end
+    return text_.has_exact || has_end([&](const EquationText::End &end, size_t a) {
+             return !text_.periodic[a] && end.value && varies({&text_, nullptr}, end.value.tree);
+           });
   }
   bool has_ends_of_state() const {
     return has_end([](const EquationText::End &end, size_t) { return end.of_state; });

@@ -118,4 +118,32 @@ PetscErrorCode EquationOnGrid::GetExact(PetscReal time, Vec u) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode add_sizes(Vec v, PetscReal *size) {
+  constexpr PetscInt lanes = 8;
+  const PetscScalar *value;
+  PetscReal          sums[lanes] = {};
+  PetscMemType       memory;
+  PetscInt           n, i = 0;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(v, &value, &memory));
+  if (PetscMemTypeDevice(memory)) {
+    PetscCall(VecRestoreArrayReadAndMemType(v, &value));
+    PetscCall(VecNorm(v, NORM_1, size));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const auto add = [&](PetscInt lane, PetscScalar one) {
+    sums[lane] += std::fabs(PetscRealPart(one)) + std::fabs(PetscImaginaryPart(one));
+  };
+  PetscCall(VecGetLocalSize(v, &n));
+  for (; i + lanes <= n; i += lanes)
+    for (PetscInt lane = 0; lane < lanes; lane++) add(lane, value[i + lane]);
+  for (; i < n; i++) add(0, value[i]);
+  PetscCall(VecRestoreArrayReadAndMemType(v, &value));
+  *size = 0;
+  for (PetscReal sum : sums) *size += sum;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, size, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)v)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace shellac

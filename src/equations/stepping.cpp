@@ -280,7 +280,7 @@ PetscErrorCode RejectOrAccept(TS ts, EquationOnGrid &equation, PetscReal time, V
                                    "steps have become so small that the time does not advance; "
                                    "there is no solution any more"));
   }
-  PetscCall(VecNorm(f, NORM_1, &norm));
+  PetscCall(add_sizes(f, &norm));
   if (norm <= bound && !refused) PetscFunctionReturn(PETSC_SUCCESS);
   if (!(time > begin) || time > begin + 2 * dt) PetscFunctionReturn(PETSC_SUCCESS); // no stage of a step
   if (!refused) {
