@@ -230,6 +230,11 @@ SHELLAC_ALONG(upwind_x, upwind, 0)
 SHELLAC_ALONG(upwind_y, upwind, 1)
 SHELLAC_ALONG(upwind_z, upwind, 2)
 
+#define SHELLAC_FLUX(name, helper, axis)                                                                               \
+  template <class... Of> auto name(const Of &...of) {                                                                  \
+    return helper(continued(of)..., axis);                                                                             \
+  }
+
 // The derivative along an axis of a flux f of u, by the fluxes on faces: the mean, less the largest speed times half the
 // difference of u (V. V. Rusanov, 1961).
 template <class F, class S, class U> auto rusanov(const F &f, const S &speed, const U &u, int axis) {
@@ -240,18 +245,18 @@ template <class F, class S, class U> auto rusanov(const F &f, const S &speed, co
   };
   return (twice_on_face(1) - twice_on_face(0)) * (u.point.inverse_h(axis) / 2);
 }
-SHELLAC_ALONG(rusanov_x, rusanov, 0)
-SHELLAC_ALONG(rusanov_y, rusanov, 1)
-SHELLAC_ALONG(rusanov_z, rusanov, 2)
+SHELLAC_FLUX(rusanov_x, rusanov, 0)
+SHELLAC_FLUX(rusanov_y, rusanov, 1)
+SHELLAC_FLUX(rusanov_z, rusanov, 2)
 
 // Of two slopes of one sign the smaller one (P. L. Roe, 1986), or the harmonic mean (B. van Leer, 1974); otherwise zero.
 struct Minmod {
   template <class A> static auto of(const A &a, const A &b) { return max(min(a, b), 0) + min(max(a, b), 0); }
 };
 struct VanLeer {
-  template <class A> static auto of(const A &a, const A &b) {
-    const auto product = max(a * b, 0), sum = a + b;
-    return 2 * product * inverse(product > 0 ? sum : 1 + 0 * sum);
+  template <class A> static auto of(const A &a, const A &b) { // of any sizes
+    const bool agree = a * b > 0;
+    return 2 * (agree ? 1 * a : 0 * a) * (b / (agree ? a + b : 1 + 0 * b));
   }
 };
 
@@ -278,16 +283,12 @@ template <class Limiter, class F, class S, class U> auto limited(const F &f, con
   };
   return (twice_on_face(1) - twice_on_face(0)) * (u.point.inverse_h(axis) / 2);
 }
-#define SHELLAC_LIMITED(name, Limiter, axis)                                                                           \
-  template <class F, class S, class U> auto name(const F &f, const S &speed, const U &u) {                             \
-    return limited<Limiter>(f, speed, u, axis);                                                                        \
-  }
-SHELLAC_LIMITED(minmod_x, Minmod, 0)
-SHELLAC_LIMITED(minmod_y, Minmod, 1)
-SHELLAC_LIMITED(minmod_z, Minmod, 2)
-SHELLAC_LIMITED(vanleer_x, VanLeer, 0)
-SHELLAC_LIMITED(vanleer_y, VanLeer, 1)
-SHELLAC_LIMITED(vanleer_z, VanLeer, 2)
+SHELLAC_FLUX(minmod_x, limited<Minmod>, 0)
+SHELLAC_FLUX(minmod_y, limited<Minmod>, 1)
+SHELLAC_FLUX(minmod_z, limited<Minmod>, 2)
+SHELLAC_FLUX(vanleer_x, limited<VanLeer>, 0)
+SHELLAC_FLUX(vanleer_y, limited<VanLeer>, 1)
+SHELLAC_FLUX(vanleer_z, limited<VanLeer>, 2)
 
 // The Laplacian of the Laplacian: 5, 13 or 25 points; needs a width of 2 and, beyond one dimension, a box.
 template <class V> auto bilaplacian(const V &v) {
