@@ -20,6 +20,7 @@ void set_equation(DM da, const std::string &text);
 // A file in examples/equations; and what it says.
 extern const char *const gallery[11];
 std::string              gallery_path(const std::string &file);
+std::string              gallery_content(const std::string &file);
 shellac::EquationText    gallery_text(const std::string &file);
 // A grid with its equation, which says of what kind the grid is. N: points along each axis; type: of vectors.
 Grid gallery_grid(const std::string &file, PetscInt N, VecType type = NULL);

@@ -32,12 +32,16 @@ std::string gallery_path(const std::string &file) {
   return std::string(folder ? folder : SHELLAC_TEST_EQUATIONS) + "/" + file;
 }
 
-shellac::EquationText gallery_text(const std::string &file) {
-  std::ifstream         stream(gallery_path(file));
-  std::ostringstream    content;
-  shellac::EquationText text;
+std::string gallery_content(const std::string &file) {
+  std::ifstream      stream(gallery_path(file));
+  std::ostringstream content;
   content << stream.rdbuf();
-  REQUIRE(shellac::read_equation(file, content.str(), &text) == "");
+  return content.str();
+}
+
+shellac::EquationText gallery_text(const std::string &file) {
+  shellac::EquationText text;
+  REQUIRE(shellac::read_equation(file, gallery_content(file), &text) == "");
   return text;
 }
 

@@ -11,24 +11,23 @@ constexpr size_t most_free = 16, most_free_bytes = (size_t)512 << 20;
 std::vector<GPUPlan::Free> GPUPlan::free_;
 
 PetscErrorCode GPUPlan::Make(int dimensions, const int n[3], int along, int across, cufftType type, int count) {
-  Kind kind = {0, dimensions, 1, 1, along, across, (int)type, count, 0};
-  int  sizes[3];
+  Kind       kind = {0, dimensions, along, across, (int)type, count};
+  int *const sizes = &kind[6], *const embed = along ? sizes : NULL;
+  const int stride = PetscMax(along, 1);
 
   PetscFunctionBegin;
   GiveBack();
   PetscCallCUDA(cudaGetDevice(&kind[0]));
-  for (int d = 0; d < dimensions; d++) kind[d == 2 ? 8 : 2 + d] = sizes[d] = n[d];
+  std::copy_n(n, dimensions, sizes);
   const auto same = std::find_if(free_.begin(), free_.end(), [&](const Free &one) { return one.kind == kind; });
   PetscCall(current_stream(&stream_));
   if (same != free_.end()) {
     if (same->stream != stream_) PetscCallCUDA(cudaDeviceSynchronize()); // it may be at work there
     handle_ = same->handle;
     free_.erase(same);
-  } else {
-    int *const embed = along ? sizes : NULL;
-    SHELLAC_CUFFT(cufftPlanMany(&handle_, dimensions, sizes, embed, along ? along : 1, across, embed, along ? along : 1,
-                                across, type, count));
-  }
+  } else
+    SHELLAC_CUFFT(
+        cufftPlanMany(&handle_, dimensions, sizes, embed, stride, across, embed, stride, across, type, count));
   kind_ = kind;
   made_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);

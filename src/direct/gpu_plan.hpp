@@ -34,7 +34,7 @@ public:
   bool           made() const { return made_; }
 
 private:
-  using Kind = std::array<int, 9>; // the GPU, and what Make() is told
+  using Kind = std::array<int, 9>; // the GPU, and what Make() is told, n last
   struct Free {
     Kind         kind;
     cufftHandle  handle;

@@ -230,6 +230,7 @@ SHELLAC_ALONG(upwind_x, upwind, 0)
 SHELLAC_ALONG(upwind_y, upwind, 1)
 SHELLAC_ALONG(upwind_z, upwind, 2)
 
+// The same of arguments that are all read at neighbours: fields continue smoothly beyond an end.
 #define SHELLAC_FLUX(name, helper, axis)                                                                               \
   template <class... Of> auto name(const Of &...of) {                                                                  \
     return helper(continued(of)..., axis);                                                                             \

@@ -44,26 +44,23 @@ public:
           }
         }
   }
-  const Neighbour &neighbour(int c, int dx, int dy, int dz) const { return neighbours_[c][arm_of(dx, dy, dz)]; }
-  Scalar           unknown(int c, const Neighbour &n) const { return NearEnds::unknown(c, moved(n)); }
-  Scalar           direction(int c, const Neighbour &n) const { return NearEnds::direction(c, moved(n)); }
-  Scalar           unknown(int c, int dx, int dy, int dz) const { return unknown(c, neighbour(c, dx, dy, dz)); }
-  Scalar           direction(int c, int dx, int dy, int dz) const { return direction(c, neighbour(c, dx, dy, dz)); }
-  Scalar           field(int f, int dx, int dy, int dz) const {
-              return place_.fields[f][fields_at_[arm_of(dx, dy, dz)] + moved_];
+  Neighbour neighbour(int c, int dx, int dy, int dz) const {
+    Neighbour n = neighbours_[c][arm_of(dx, dy, dz)];
+    n.at += moved_;
+    return n;
+  }
+  Scalar field(int f, int dx, int dy, int dz) const {
+    return place_.fields[f][fields_at_[arm_of(dx, dy, dz)] + moved_];
   }
 
   // Goes on to the next point along an axis, which must be as far from all ends, or farther than the stencil.
   void move(int axis) {
-    p_[axis]++, moved_ += axis == 0 ? 1 : place_.read_size[0] * (axis == 1 ? 1 : place_.read_size[1]);
+    const FromArrays from = arrays();
+    moved_ += from.index(axis == 0, axis == 1, axis == 2) - from.at;
+    p_[axis]++;
   }
 
 private:
-  Neighbour moved(Neighbour n) const {
-    n.at += moved_;
-    return n;
-  }
-
   Index     moved_ = 0; // from where the table was made, in the arrays
   Neighbour neighbours_[unknowns][arm_count];
   Index     fields_at_[field_count ? arm_count : 1];
