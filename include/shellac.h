@@ -18,6 +18,7 @@
 #include <shellac/kernelsumpc.h>
 #include <shellac/burgers.h>
 #include <shellac/equation.h>
+#include <shellac/sensitivity.h>
 
 /* The version is at the end: SHELLAC_VERSION, SHELLAC_VERSION_MAJOR, ..., SHELLAC_VERSION_GE() */
 

@@ -22,7 +22,6 @@ PetscErrorCode CompileAction(MPI_Comm comm, Equation &equation, bool ahead) {
 
 PetscErrorCode EquationOnGrid::CopyState(Vec u, Vec *state) {
   PetscFunctionBegin;
-  if (!equation_->action) PetscCall(CompileAction(grid_.comm, *equation_, false));
   PetscCall(CheckComplete());
   if (!*state) PetscCall(ghosts_ ? DMCreateLocalVector(da_, state) : VecDuplicate(u, state));
   if (ghosts_) {
@@ -300,6 +299,7 @@ static PetscErrorCode set_state(Mat A, PetscReal time, Vec u) {
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, (void *)&context));
   PetscCall(get_equation(A, &equation));
+  if (!equation->equation().action) PetscCall(CompileAction(equation->grid().comm, equation->equation(), false));
   PetscCall(equation->CopyState(u, &context->state));
   context->time = time;
   context->entries_version = 0;

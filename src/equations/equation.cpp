@@ -70,6 +70,7 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
     place_.h[a] = 1;
   }
   place_.row_scale = 1;
+  place_.parameter = place_.field = -1;
   place_.arm = own_arm_;
   place_.parameters = equation_->parameters.data();
   PetscCall(SetEnds());

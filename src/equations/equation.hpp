@@ -46,6 +46,7 @@ struct LazyKernels {
     EquationKernels kernels{};
     bool            tried = false;
   } made[2]{}; // of threads with one column of points, and with two
+  equation::VectorFunction integrands = nullptr; // on the host; null: those of Functions
 };
 
 // What all grids of a hierarchy share.
@@ -60,7 +61,9 @@ struct Equation {
   LazyKernels                      value_kernels{{"values"}};      // where entries are not needed
   LazyKernels                      action_kernels{{"products", "diagonals"}, true};
   LazyKernels                      impose_kernels{{"imposed"}};
-  const equation::ActionFunctions *action = nullptr; // compiled when it is first needed
+  const equation::ActionFunctions      *action = nullptr; // compiled when it is first needed, as the next ones
+  const equation::SensitivityFunctions *sensitivities = nullptr;
+  LazyKernels                           sensitivity_kernels; // none yet: they are computed on the host
   PetscMPIInt               ranks = 0; // of the grid that the equation was set on, which make the kernels together
   std::vector<PetscReal>    parameters;
   std::vector<bool>         known;           // [parameters]: it has a value
@@ -78,6 +81,9 @@ struct Equation {
 
 // Its `action`; ahead: see CompileSource(). Collective.
 PetscErrorCode CompileAction(MPI_Comm comm, Equation &equation, bool ahead);
+// Its `sensitivities`, once; why there are none, or an empty string. by_field: not by a parameter
+std::string    problem_of_sensitivities(const EquationText &text, bool by_field);
+PetscErrorCode CompileSensitivities(MPI_Comm comm, Equation &equation, bool ahead);
 
 // The TS whose functions a DMDA's SNES calls.
 struct TimeStepper {
@@ -164,6 +170,11 @@ public:
   PetscErrorCode CopyState(Vec u, Vec *state);
   PetscErrorCode Act(PetscReal time, Vec state, Vec v, Vec y);
   PetscErrorCode AssembleAt(PetscReal time, Vec state, Mat A); // the entries at such a copy
+  // Derivatives of the values by data, computed on the host: y is that by a parameter at u; at a copy of the state that by
+  // a field, times v, or transposed, times v. Collective.
+  PetscErrorCode ByParameter(PetscReal time, Vec u, size_t p, Vec y);
+  PetscErrorCode ByField(PetscReal time, Vec state, size_t f, Vec v, Vec y);
+  PetscErrorCode ByFieldTransposed(PetscReal time, Vec state, size_t f, Vec v, Vec y);
   PetscErrorCode GetInitial(PetscReal time, Vec u);
   PetscErrorCode GetExact(PetscReal time, Vec u);
 
@@ -178,6 +189,8 @@ public:
   PetscErrorCode CheckComplete(); // an error for a parameter or a field without values, or other coordinates than at first
 
 private:
+  PetscErrorCode BeginSensitivities(PetscReal time);
+  PetscErrorCode Along(PetscReal time, Vec state, const std::vector<Vec> &fields, Vec y);
   PetscErrorCode SetEnds();
   bool           HasEnds() const; // on some axis; not in periods or mirrors alone
   PetscErrorCode SetAxes();
@@ -273,7 +286,7 @@ private:
   Scratch<PointSum>                      partial_sums_, sums_;
   std::vector<PetscScalar>               integrals_; // place_.integrals
   equation::Place                  place_ = {};
-  std::vector<equation::Fold>      folds_;
+  std::vector<equation::Fold>            folds_, fold_changes_; // place_.folds, place_.fold_changes
   std::vector<unsigned char>       identity_;
   std::vector<double>              given_scale_;
   int                              own_arm_[5] = {0, 0, 0, 0, 0}; // place_.arm, on the host and on a GPU
@@ -297,6 +310,10 @@ private:
 
 // From the file that an option names, which PETSc wrote as binary. Collective.
 PetscErrorCode load_vector(const std::string &option, const std::string &file, Vec v);
+
+// The number of a parameter or a field; *problem: why there is none, or empty.
+size_t find_parameter(const Equation &equation, const char name[], std::string *problem);
+size_t find_field(const Equation &equation, const char name[], std::string *problem);
 
 // An error for an option -equation_NAME that is no parameter, field or setting. Collective.
 PetscErrorCode CheckOptionNames(DM da, const Equation &equation);

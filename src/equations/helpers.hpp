@@ -106,12 +106,12 @@ template <class Point> struct Shifted {
   }
   template <int n> Number integral() const { return from.template integral<n>(); }
   // Beyond an end by the line through the last two points: formulas continue smoothly there.
-  template <int f> Scalar field(int dx, int dy, int dz) const {
+  template <int f> auto field(int dx, int dy, int dz) const {
     return field_from<f, 0>(d[0] + dx, d[1] + dy, d[2] + dz);
   }
 
 private:
-  template <int f, int axis> Scalar field_from(int dx, int dy, int dz) const {
+  template <int f, int axis> auto field_from(int dx, int dy, int dz) const {
     if constexpr (axis == dim)
       return from.template field<f>(dx, dy, dz);
     else {
@@ -119,8 +119,8 @@ private:
       const int step = here, side = step < 0 ? -1 : 1;
       if (step == 0 || !from.leaves(axis, step)) return field_from<f, axis + 1>(dx, dy, dz);
       while (here != 0 && from.leaves(axis, here)) here -= side;
-      const Real   last = from.x(axis, here);
-      const Scalar at_last = field_from<f, axis + 1>(s[0], s[1], s[2]);
+      const Real last = from.x(axis, here);
+      const auto at_last = field_from<f, axis + 1>(s[0], s[1], s[2]);
       here -= side;
       if (here < -width || from.leaves(axis, here)) return at_last;
       const Real ratio = (from.x(axis, step) - last) * inverse(last - from.x(axis, here));

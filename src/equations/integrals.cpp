@@ -55,7 +55,8 @@ PetscErrorCode EquationOnGrid::Integrate(PetscMemType memory, LazyKernels &lazy)
     if (PetscMemTypeDevice(memory))
       PetscCall(KernelsOf(lazy).Vectors(lazy.names.size() - 1, place_, Tables(), regions_, values));
     else
-      for (const equation::Region &region : regions_) equation_->functions->integrands(&place_, &region, values);
+      for (const equation::Region &region : regions_)
+        (lazy.integrands ? lazy.integrands : equation_->functions->integrands)(&place_, &region, values);
     for (size_t i = 0; i < n; i++) {
       add.values = integrands_.at(memory) + i;
       PetscCall(sum_runs(memory, {{0, 0, 0}, {add.size[0], add.size[1], add.size[2]}}, add, &partial_sums_,

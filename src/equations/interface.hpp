@@ -40,6 +40,9 @@ struct PlaceNumbers {
   const Scalar *u;                           // [points read][unknowns]
   const Scalar *source;                      // [points written][unknowns], is added to the values; null: zero
   const Scalar *direction;                   // [points read][unknowns], of the Jacobian's action
+  Index                parameter, field;            // by which is derived; -1: none
+  const Fold          *fold_changes;                // as folds: the rules' derivatives by the parameter
+  const Scalar *const *field_directions;            // [fields][points read]: the fields' derivatives; null: zero
   Real          row_scale;                   // a factor of all rows
   Real          inverse_measure;             // of the domain [1/length^dim]
   int          *arm; // on the host: a neighbour that is read beyond the stencil: 1, its steps, its number: see ArmProblem()
@@ -133,6 +136,15 @@ struct Functions {
 // The Jacobian's action on place->direction; its diagonal. out: [points][unknowns]
 struct ActionFunctions {
   VectorFunction product, diagonal;
+};
+
+// Derivatives by the data: along a parameter, or a direction of the fields; and for a field the transposed product with
+// place->direction, [points written][unknowns], which is added to out, [points read].
+struct SensitivityFunctions {
+  VectorFunction product, transposed;
+  VectorFunction integrands;                                            // as in Functions
+  void (*field)(const Place *, const Region *, int field, Scalar *out); // of its formula, by the parameter
+  void (*robin)(const Place *, Real *alpha);                            // likewise
 };
 #endif
 

@@ -10,7 +10,7 @@ N datum_of_state(const Place &place, int c, int axis, int side, Real x, Real y, 
 
 // The value of a neighbour that may be beyond an end: given plus factor times the value at a place in the arrays.
 struct Neighbour {
-  Scalar given, factor;
+  Datum  given, factor;
   Index  at;
   int    arm;
   bool   own; // it is the point itself
@@ -32,14 +32,17 @@ public:
     return arrays().index(inside(0, dx), inside(1, dy), inside(2, dz));
   }
 
-  Scalar unknown(int c, const Neighbour &n) const {
+  Datum unknown(int c, const Neighbour &n) const {
     return n.factor == 0 ? n.given : n.given + n.factor * place_.u[n.at * unknowns + c]; // its place may hold infinity
   }
   Scalar direction(int c, const Neighbour &n) const { return place_.direction[n.at * unknowns + c]; }
   // The same, step by step.
-  Scalar unknown(int c, int dx, int dy, int dz) const { return unknown(c, neighbour(c, dx, dy, dz)); }
+  Datum  unknown(int c, int dx, int dy, int dz) const { return unknown(c, neighbour(c, dx, dy, dz)); }
   Scalar direction(int c, int dx, int dy, int dz) const { return direction(c, neighbour(c, dx, dy, dz)); }
   Scalar field(int f, int dx, int dy, int dz) const { return place_.fields[f][field_at(dx, dy, dz)]; }
+  Scalar field_direction(int f, int dx, int dy, int dz) const {
+    return place_.field_directions[f] ? place_.field_directions[f][field_at(dx, dy, dz)] : Scalar(0);
+  }
 
   bool leaves(int axis, int d) const { return !place_.periodic[axis] && !is_within_axis(axis, d); }
   // Steps along an axis to where a field is read: beyond an end to the last point.
@@ -55,19 +58,25 @@ public:
     const Index q = p_[axis] + d, steps = width == 1 ? 1 : side ? q - place_.N[axis] + 1 : -q;
     return place_.folds[((c * axes + axis) * sides + side) * width + steps - 1];
   }
+  template <Real Fold::*part, class F = Factor> F of(const Fold &rule) const { // its factor, or `given`
+    if constexpr (of_data)
+      return with_change(rule.*part, place_.fold_changes[&rule - place_.folds].*part);
+    else
+      return rule.*part;
+  }
   // The data of the rules of the axes along which an arm leaves the domain.
-  SHELLAC_OUT_OF_LINE Scalar datum(int c, int dx, int dy, int dz) const {
-    Real   factor = 1;
-    Scalar sum = 0;
+  SHELLAC_OUT_OF_LINE Datum datum(int c, int dx, int dy, int dz) const {
+    Factor factor = 1;
+    Datum  sum = 0;
     for_rules(c, dx, dy, dz, [&](const Fold &rule, int a, int side, const Real *x) {
-      sum += factor * rule.given * boundary_datum<Real>(place_, c, a, side, x[0], x[1], x[2], place_.time);
-      factor *= rule.factor;
+      sum = sum + factor * of<&Fold::given>(rule) * datum_at(place_, c, a, side, x[0], x[1], x[2]);
+      factor = factor * of<&Fold::factor>(rule);
     });
     return sum;
   }
   // Where data depend on the state: what the rules make of the value `inside` to which they lead, n->given plus n->factor
   // times it. The last rule comes first.
-  SHELLAC_OUT_OF_LINE void follow(int c, int dx, int dy, int dz, Scalar inside, Neighbour *n) const {
+  SHELLAC_OUT_OF_LINE void follow(int c, int dx, int dy, int dz, Datum inside, Neighbour *n) const {
     const Fold *rules[axes];
     Real        x[axes][axes];
     int         axis[axes], side[axes], count = 0;
@@ -79,13 +88,13 @@ public:
     while (count-- > 0) {
       const Fold  &rule = *rules[count];
       const Real  *at = x[count];
-      const Scalar value = n->given + n->factor * inside;
+      const Datum  value = n->given + n->factor * inside;
+      const Factor factor = of<&Fold::factor>(rule), given = of<&Fold::given>(rule);
       if (is_of_state(c, axis[count], side[count])) {
-        follow_state(rule, c, axis[count], side[count], at, value, inside, n);
+        follow_state(factor, given, c, axis[count], side[count], at, value, inside, n);
       } else {
-        n->given = rule.factor * n->given + rule.given * boundary_datum<Real>(place_, c, axis[count], side[count],
-                                                                              at[0], at[1], at[2], place_.time);
-        n->factor = rule.factor * n->factor;
+        n->given = factor * n->given + given * datum_at(place_, c, axis[count], side[count], at[0], at[1], at[2]);
+        n->factor = factor * n->factor;
       }
     }
   }
@@ -104,24 +113,24 @@ protected:
   }
   Neighbour beyond(const FromArrays &from, int c, int dx, int dy, int dz) const {
     int  in_arrays[axes] = {dx, dy, dz}, arm[axes] = {dx, dy, dz};
-    Real factor = 1;
+    Factor factor = 1;
     for (int a = 0; a < dim && factor != 0; a++) {
       if (place_.periodic[a]) in_arrays[a] = around(place_, a, p_[a], arm[a]);
       if (!leaves(a, arm[a])) continue;
       const Fold &rule = fold(c, a, arm[a]);
-      factor *= rule.factor;
+      factor = factor * of<&Fold::factor>(rule);
       in_arrays[a] = arm[a] = (int)(rule.inside - p_[a]);
     }
     const bool read = factor != 0; // else the step may lead nowhere
     bool       own = true;
     for (int a = 0; a < dim; a++) own = own && leads_back(a, arm[a]);
     const Index at = from.index(read ? in_arrays[0] : 0, read ? in_arrays[1] : 0, read ? in_arrays[2] : 0);
-    Neighbour   n{has_data && !ends_of_state ? datum(c, dx, dy, dz) : Scalar(0), factor, at,
+    Neighbour   n{has_data && !ends_of_state ? datum(c, dx, dy, dz) : Datum(0), factor, at,
                 arm_of(arm[0], arm[1], arm[2]), own};
     if (ends_of_state) {
-      const Neighbour inside = imposed({Scalar(0), Scalar(read), at, n.arm, own}, c, arm[0], arm[1], arm[2]);
+      const Neighbour inside = imposed({Datum(0), Datum(Real(read)), at, n.arm, own}, c, arm[0], arm[1], arm[2]);
       follow(c, dx, dy, dz, unknown(c, inside), &n);
-      n.given += n.factor * inside.given, n.factor = n.factor * inside.factor;
+      n.given = n.given + n.factor * inside.given, n.factor = n.factor * inside.factor;
       return n;
     }
     return imposed(n, c, arm[0], arm[1], arm[2]);
@@ -150,21 +159,27 @@ private:
   }
   // A datum g that depends on the value w at the end, which is the mean of `value` and the value beyond; that is the rule's
   // factor times `value` plus given times g(w). By Newton's method; not a number where there is no such w.
-  void follow_state(const Fold &rule, int c, int axis, int side, const Real *x, Scalar value, Scalar inside,
-                    Neighbour *n) const {
-    Number<Scalar, 1> w(value);
-    Scalar            steep = 1, change = 1;
-    const auto        goes_on = [&] { return !(fabs(change) <= 1e-14 * (fabs(w.v) + fabs(value))); };
+  template <class F, class D>
+  void follow_state(const F &factor, const F &given, int c, int axis, int side, const Real *x, const D &value,
+                    const D &inside, Neighbour *n) const {
+    Number<Scalar, 1 + of_data> w(plain(value)); // a second derivative is by data: that of w itself follows at the end
+    Scalar                      steep = 1, change = 1;
+    const auto                  goes_on = [&] { return !(fabs(change) <= 1e-14 * (fabs(w.v) + fabs(plain(value)))); };
+    D                           g;
     w.depends = 1, w.d[0] = 1;
     for (int step = 0; step < 50 && (step == 0 || goes_on()); step++) {
-      const auto g = datum_of_state(place_, c, axis, side, x[0], x[1], x[2], place_.time, w);
-      steep = 1 - (rule.given / 2) * g.derivative(0);
-      change = (w.v - ((1 + rule.factor) / 2) * value - (rule.given / 2) * g.v) / steep;
+      const auto at_w = datum_of_state(place_, c, axis, side, x[0], x[1], x[2], place_.time, w);
+      steep = 1 - (plain(given) / 2) * at_w.derivative(0);
+      change = (w.v - ((1 + plain(factor)) / 2) * plain(value) - (plain(given) / 2) * at_w.v) / steep;
       w.v = w.v - change;
+      if constexpr (of_data) g = with_change(at_w.v, at_w.derivative(1));
     }
     if (goes_on()) w.v = w.v * (Real(0) / Real(0));
-    n->factor = ((1 + rule.factor) / steep - Scalar(1)) * n->factor;
-    n->given = 2 * w.v - value - n->factor * inside;
+    D at_end(w.v);
+    if constexpr (of_data)
+      at_end = with_change(w.v, (((1 + factor) / 2) * value + (given / 2) * g).derivative(0) / steep);
+    n->factor = ((1 + plain(factor)) / steep - Scalar(1)) * plain(n->factor);
+    n->given = 2 * at_end - value - n->factor * inside;
   }
   // In a rate's equation, the datum of an unknown that is given so many steps away takes the place of its value, at
   // every stage of every type of TS.
@@ -173,7 +188,7 @@ private:
       const Index i = in_period(0, p_[0] + dx), j = in_period(1, p_[1] + dy), k = in_period(2, p_[2] + dz);
       int         axis, side;
       if (n.factor != 0 && is_given(place_, c, i, j, k, &axis, &side)) {
-        n.given += n.factor * given_at<Real>(place_, c, axis, side, i, j, k, place_.time);
+        n.given = n.given + n.factor * given_datum(place_, c, axis, side, i, j, k);
         n.factor = 0;
       }
     }

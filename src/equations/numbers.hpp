@@ -431,7 +431,7 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
   }
   friend Number pow(const Number &a, const Number &b) {
     const S f = pow(a.v, b.v);
-    return chain(f, b.v * pow(a.v, b.v - 1), a, f * log(a.v), b);
+    return chain(f, b.v * pow(a.v, b.v - 1), a, f == 0 ? S(0) : f * log(a.v), b);
   }
   friend Number min(const Number &a, const Number &b) { return b.v < a.v || b.v != b.v ? b : a; }
   friend Number max(const Number &a, const Number &b) { return b.v > a.v || b.v != b.v ? b : a; }

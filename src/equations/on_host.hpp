@@ -49,8 +49,10 @@ public:
     n.at += moved_;
     return n;
   }
-  Scalar field(int f, int dx, int dy, int dz) const {
-    return place_.fields[f][fields_at_[arm_of(dx, dy, dz)] + moved_];
+  Index  field_place(int arm) const { return fields_at_[arm] + moved_; }
+  Scalar field(int f, int dx, int dy, int dz) const { return place_.fields[f][field_place(arm_of(dx, dy, dz))]; }
+  Scalar field_direction(int f, int dx, int dy, int dz) const {
+    return place_.field_directions[f] ? place_.field_directions[f][field_place(arm_of(dx, dy, dz))] : Scalar(0);
   }
 
   // Goes on to the next point along an axis, which must be as far from all ends, or farther than the stencil.
@@ -161,6 +163,25 @@ template <class Row> void all_entries(const Place *place, const Region *region, 
     entries_part_1(place, region, out);
   } else
     entries_by_loops<Row>(*place, *region, out);
+}
+
+// The rows' derivatives by the values of a field, times the numbers place.direction of the points, are added to the places
+// where these values are read.
+template <class Row, int r = 0>
+inline void add_transposed(const Place &q, Index i, Index j, Index k, const TableNearEnds &near, Index to,
+                           Scalar *out) {
+  Scalar entries[slots_of_loop];
+  for (int first = 0; first < arm_count; first += slots_of_loop) {
+    entries_of<Row, r>(q, FieldSeeds<slots_of_loop>(first), i, j, k, near, entries);
+    for (int n = 0; n < slots_of_loop && first + n < arm_count; n++)
+      out[near.field_place(first + n)] += q.direction[to * unknowns + r] * entries[n];
+  }
+  if constexpr (r + 1 < unknowns) add_transposed<Row, r + 1>(q, i, j, k, near, to, out);
+}
+template <class Row> void all_transposed(const Place *place, const Region *region, Scalar *out) {
+  for_each_point_at_ends(*place, *region, [&](Index i, Index j, Index k, const TableNearEnds &near, Index to) {
+    add_transposed<Row>(*place, i, j, k, near, to, out);
+  });
 }
 
 // ---- functions of the coordinates alone ----------------------------------------------------------------------------

@@ -35,7 +35,7 @@ constexpr int own_arm = arm_of(0, 0, 0);
 // The directions of derivatives: none; or slots of a row, which are an unknown c at an arm's end: some from the first on,
 // known to the compiler, or to the program; or one along the vector place.direction.
 struct SeedOfSlots {
-  static constexpr bool along_vector = false;
+  static constexpr bool along_vector = false, along_data = false, by_field = false;
 };
 struct NoSeed : SeedOfSlots {
   static constexpr int  directions = 0;
@@ -57,13 +57,79 @@ template <int c> struct OwnSeed : SeedOfSlots {
   static constexpr int  directions = 1;
   template <int n> bool matches(int unknown, int, bool own) const { return unknown == c && own; }
 };
-struct AlongVector {
+struct AlongVector : SeedOfSlots {
   static constexpr int  directions = 1;
   static constexpr bool along_vector = true;
 };
+// Derivatives by data: along a parameter and directions of the fields; or by the values of a field, the unknown
+// field_number, at arms' ends.
+constexpr int field_number = -2;
+struct AlongData : SeedOfSlots {
+  static constexpr int  directions = 1;
+  static constexpr bool along_data = true;
+};
+template <bool> struct Directed { using Along = AlongVector; };
+template <> struct Directed<true> { using Along = AlongData; };
+using Along = Directed<of_data>::Along;
+template <int count> struct FieldSeeds : SeedOfSlots {
+  static constexpr int  directions = count;
+  static constexpr bool by_field = true;
+  int                   first;
+
+  explicit FieldSeeds(int first) : first(first) {}
+  template <int n> bool matches(int unknown, int arm, bool) const {
+    return unknown == field_number && arm == first + n;
+  }
+};
+// What depends on parameters near ends, data and rules of the boundary: with a derivative, where it is by the data.
+template <bool by_data, class Plain> struct Changing { using type = Plain; };
+template <class Plain> struct Changing<true, Plain> { using type = Number<Scalar, 1>; };
+using Datum = Changing<of_data, Scalar>::type;
+using Factor = Changing<of_data, Real>::type;
+// A value with its derivative, and without.
+inline Number<Scalar, 1> with_change(Scalar value, Scalar change) {
+  Number<Scalar, 1> with(value);
+  with.depends = change != 0, with.d[0] = change;
+  return with;
+}
+template <class A> inline A plain(const A &a) {
+  return a;
+}
+template <int directions> inline Scalar plain(const Number<Scalar, directions> &a) {
+  return a.v;
+}
+// Of parameters; floors of unknowns are refused when the values are compiled.
+template <bool> struct OnlyIf {};
+template <> struct OnlyIf<true> { using type = int; };
+template <class S, int directions, class = typename OnlyIf<of_data && directions != 0>::type>
+Number<S, directions> floor(const Number<S, directions> &a) {
+  return floor(a.v);
+}
+// A parameter among numbers R, of whose derivatives, if there are any, the last one is by it; or among series, whose
+// variable it is.
+template <class R> R parameter_of(const Place &q, int p) {
+  if constexpr (is_series<R>)
+    return R(q.parameters[p], q.parameter == p);
+  else if constexpr (sizeof(R) == sizeof(Scalar))
+    return q.parameters[p];
+  else {
+    constexpr unsigned last = sizeof(R::d) / sizeof(Scalar) - 1;
+    R                  value(q.parameters[p]);
+    value.depends = (q.parameter == p) << last, value.d[last] = 1;
+    return value;
+  }
+}
 
 // The boundary's datum for an unknown, at a place on an end; from the text.
 template <class R> ScalarOf<R> boundary_datum(const Place &place, int c, int axis, int side, R x, R y, R z, R t);
+template <bool by_data = of_data>
+inline Datum datum_at(const Place &q, int c, int axis, int side, Real x, Real y, Real z) {
+  if constexpr (by_data) {
+    const auto g = boundary_datum<Series<1 + by_data>>(q, c, axis, side, x, y, z, q.time);
+    return with_change(coefficient(g, 0), coefficient(g, 1));
+  } else
+    return boundary_datum<Real>(q, c, axis, side, x, y, z, q.time);
+}
 
 // The place of a point in arrays of this start and size; in those that are read, and in those that are written.
 inline Index place_in(const Index start[axes], const Index size[axes], Index i, Index j, Index k) {
@@ -101,10 +167,15 @@ inline ScalarOf<R> given_at(const Place &q, int c, int axis, int side, Index i, 
                            R(coordinate<Real>(q, 2, k)), t);
 }
 
+inline Datum given_datum(const Place &q, int c, int axis, int side, Index i, Index j, Index k) {
+  return datum_at(q, c, axis, side, coordinate<Real>(q, 0, i), coordinate<Real>(q, 1, j), coordinate<Real>(q, 2, k));
+}
+
 // The unknowns u of a point become what is given there.
 template <int c = 0> inline void impose_at(const Place &q, Index i, Index j, Index k, Scalar *u) {
   int axis, side;
-  if (is_given(q, c, i, j, k, &axis, &side)) u[c] = given_at<Real>(q, c, axis, side, i, j, k, q.time);
+  if constexpr (!of_data)
+    if (is_given(q, c, i, j, k, &axis, &side)) u[c] = given_datum(q, c, axis, side, i, j, k);
   if constexpr (c + 1 < unknowns) impose_at<c + 1>(q, i, j, k, u);
 }
 
@@ -128,6 +199,9 @@ struct FromArrays {
   Scalar unknown(int c, int dx, int dy, int dz) const { return place.u[index(dx, dy, dz) * unknowns + c]; }
   Scalar direction(int c, int dx, int dy, int dz) const { return place.direction[index(dx, dy, dz) * unknowns + c]; }
   Scalar field(int f, int dx, int dy, int dz) const { return place.fields[f][index(dx, dy, dz)]; }
+  Scalar field_direction(int f, int dx, int dy, int dz) const {
+    return place.field_directions[f] ? place.field_directions[f][index(dx, dy, dz)] : Scalar(0);
+  }
 };
 
 // A point of the grid, with its neighbours.
@@ -174,21 +248,41 @@ template <class SeedType, class From> struct GridPoint {
   }
   template <int c> Number unknown(int dx, int dy, int dz) const {
     if (!check(c, dx, dy, dz)) return Number();
-    if constexpr (From::finds_neighbours) {
+    if constexpr (of_data) { // near ends they depend on parameters
+      Datum value;
+      if constexpr (From::finds_neighbours)
+        value = from.unknown(c, from.neighbour(c, dx, dy, dz));
+      else
+        value = from.unknown(c, dx, dy, dz);
+      if constexpr (SeedType::along_data)
+        return value;
+      else
+        return plain(value);
+    } else if constexpr (From::finds_neighbours) {
       const auto &n = from.neighbour(c, dx, dy, dz);
       return seeded(from.unknown(c, n), n.factor, along(c, n), c, n.arm, n.own);
     } else
       return seeded(from.unknown(c, dx, dy, dz), 1, along(c, dx, dy, dz), c, arm_of(dx, dy, dz),
                     dx == 0 && dy == 0 && dz == 0);
   }
-  template <int f> Scalar field(int dx, int dy, int dz) const {
-    return check(unknowns + f, dx, dy, dz) ? from.field(f, dx, dy, dz) : Scalar(0);
+  template <int f> auto field(int dx, int dy, int dz) const {
+    const bool   reaches = check(unknowns + f, dx, dy, dz);
+    const Scalar value = reaches ? from.field(f, dx, dy, dz) : Scalar(0);
+    if constexpr (SeedType::along_data)
+      return with_change(value, reaches ? from.field_direction(f, dx, dy, dz) : 0);
+    else if constexpr (SeedType::by_field)
+      return seeded(value, 1, 0, f == place.field ? field_number : -1, arm_of(dx, dy, dz), false);
+    else
+      return value;
   }
 
   // An integral over the domain. Entries have no derivative of it: each would depend on all points.
   template <int n> Number integral() const {
-    return seeded(place.integrals[n], 1, SeedType::along_vector ? place.integrals[integral_numbers / 2 + n] : Scalar(0),
-                  -1, -1, false);
+    if constexpr (SeedType::along_data)
+      return with_change(place.integrals[n], place.integrals[integral_numbers / 2 + n]);
+    else
+      return seeded(place.integrals[n], 1,
+                    SeedType::along_vector ? place.integrals[integral_numbers / 2 + n] : Scalar(0), -1, -1, false);
   }
   // What an unknown has along the vector place.direction, if derivatives are.
   template <class... Where> Scalar along(int c, const Where &...where) const {
@@ -246,7 +340,7 @@ template <class Point, int f> struct Coefficient : Point::Number {
   const Point &point;
 
   explicit Coefficient(const Point &point) : Number(point.template field<f>(0, 0, 0)), point(point) {}
-  typename Point::Scalar operator()(Step dx = 0, Step dy = 0, Step dz = 0) const {
+  auto operator()(Step dx = 0, Step dy = 0, Step dz = 0) const {
     return point.template field<f>(dx.steps, dy.steps, dz.steps);
   }
 };
@@ -261,7 +355,7 @@ inline Scalar value_of(const Place &q, Index i, Index j, Index k, const From &fr
       if constexpr (Row::is_rate(r))
         return coefficient(given_at(q, r, axis, side, i, j, k, Series<2>(q.time, 1)), 1);
       else
-        return q.given_scale[r] * (from.unknown(r, 0, 0, 0) - given_at<Real>(q, r, axis, side, i, j, k, q.time));
+        return q.given_scale[r] * (from.unknown(r, 0, 0, 0) - given_datum(q, r, axis, side, i, j, k));
     }
   }
   const GridPoint<NoSeed, From> point(q, NoSeed(), i, j, k, from);
@@ -298,9 +392,12 @@ inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, I
   const Point            point(q, seed, i, j, k, from);
   typename Point::Number row;
   int                    axis, side;
-  if (From::at_ends && is_given(q, r, i, j, k, &axis, &side))
-    row = point.seeded(Real(0), Row::is_rate(r) ? 0 : q.given_scale[r], point.along(r, 0, 0, 0), r, own_arm, true);
-  else
+  if (From::at_ends && is_given(q, r, i, j, k, &axis, &side)) {
+    if constexpr (!of_data)
+      row = point.seeded(Real(0), Row::is_rate(r) ? 0 : q.given_scale[r], point.along(r, 0, 0, 0), r, own_arm, true);
+    else if constexpr (SeedType::along_data && !Row::is_rate(r))
+      row = -q.given_scale[r] * given_datum(q, r, axis, side, i, j, k);
+  } else
     row = Row::template at<r>(point);
   SHELLAC_EACH for (int n = 0; n < SeedType::directions; n++) entries[n] = q.row_scale * row.derivative(n);
 }
@@ -328,11 +425,11 @@ inline void entries_by_loop(const Place &q, Index i, Index j, Index k, const Fro
   if constexpr (r + 1 < unknowns) entries_by_loop<Row, r + 1>(q, i, j, k, from, to, out);
 }
 
-// The Jacobian's rows at a point times the vector place.direction; the diagonal.
+// The Jacobian's rows at a point times the vector place.direction, or the rows' derivatives along data; the diagonal.
 template <class Row> struct Products : Computed<true, true> {
   template <int r = 0, class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
-    entries_of<Row, r>(q, AlongVector(), i, j, k, from, out + r);
+    entries_of<Row, r>(q, Along(), i, j, k, from, out + r);
     if constexpr (r + 1 < unknowns) at<r + 1>(q, i, j, k, from, nullptr, out);
   }
 };
@@ -348,8 +445,8 @@ template <class Row> struct Integrands : Computed<false, false, integral_numbers
   template <int n = 0, class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
     constexpr int count = integral_numbers / 2;
-    if (q.direction) {
-      const auto f = Row::template integrand<n>(GridPoint<AlongVector, From>(q, {}, i, j, k, from));
+    if (of_data || q.direction) {
+      const auto f = Row::template integrand<n>(GridPoint<Along, From>(q, {}, i, j, k, from));
       out[n] = f.v, out[count + n] = f.derivative(0);
     } else
       out[n] = Row::template integrand<n>(GridPoint<NoSeed, From>(q, {}, i, j, k, from)).v, out[count + n] = 0;

@@ -23,8 +23,11 @@ static size_t find_name(const std::string &file, const Things &things, const std
              suggestion(given, all);
   return all.size();
 }
-static size_t find_parameter(const Equation &equation, const char name[], std::string *problem) {
+size_t shellac::find_parameter(const Equation &equation, const char name[], std::string *problem) {
   return find_name(equation.text.file, equation.text.parameters, "parameter", name, problem);
+}
+size_t shellac::find_field(const Equation &equation, const char name[], std::string *problem) {
+  return find_name(equation.text.file, equation.text.fields, "field", name, problem);
 }
 
 PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal value) {
@@ -91,7 +94,7 @@ PetscErrorCode DMDAEquationSetField(DM da, const char name[], Vec values) {
   PetscFunctionBegin;
   PetscCall(DMGetEquation(da, &on_grid));
   const EquationText &text = on_grid->equation().text;
-  const size_t        f = find_name(text.file, text.fields, "field", name, &problem);
+  const size_t        f = find_field(on_grid->equation(), name, &problem);
   const MPI_Comm      comm = on_grid->grid().comm;
   SHELLAC_CHECK_ALL(problem.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", problem.c_str());
   SHELLAC_CHECK_ALL(values, comm, PETSC_ERR_ARG_NULL, "the field %s is null; give a vector", name);

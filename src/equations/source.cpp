@@ -63,11 +63,13 @@ bool steps_are_known(const EquationText &text) {
   return known;
 }
 
+enum class Of { values, action, data };
+
 class Writer {
 public:
-  // kernel: its name, or empty: for the host
-  Writer(const EquationText &text, const EquationShape &shape, bool action, const std::string &kernel = "")
-      : text_(text), shape_(shape), action_(action), kernel_(kernel) {}
+  // of: what the source has on the host; kernel: its name, or empty: for the host
+  Writer(const EquationText &text, const EquationShape &shape, Of of, const std::string &kernel = "")
+      : text_(text), shape_(shape), of_(of), kernel_(kernel) {}
 
   std::string write() {
     coordinates("ExactRow", text_.unknowns, &EquationText::Unknown::exact);
@@ -75,8 +77,10 @@ public:
     boundary();
     if (!kernel_.empty())
       kernel();
-    else if (action_)
+    else if (of_ == Of::action)
       line(exported("ActionFunctions") + "all_points<Products<Row>>, all_points<Diagonals<Row>>};");
+    else if (of_ == Of::data)
+      sensitivities();
     else
       functions();
     const std::string generated = out_;
@@ -88,7 +92,7 @@ public:
     flag("box", shape_.box), flag("stretched", shape_.stretched), flag("has_exact", text_.has_exact);
     flag("has_data", has_data()), flag("data_vary", data_vary()), flag("ends_of_state", has_ends_of_state()),
         flag("imposes", imposes());
-    flag("steps_are_known", steps_are_known(text_));
+    flag("steps_are_known", steps_are_known(text_)), flag("of_data", of_ == Of::data);
     if (!kernel_.empty()) {
       number("points_at_once", shape_.at_once), number("columns", shape_.columns);
       flag("whole_rows", shape_.whole_rows);
@@ -199,11 +203,15 @@ private:
     return has_end([](const EquationText::End &end, size_t) { return end.of_state; });
   }
 
-  std::string parameters(const std::string &place) const {
+  // among: the type of numbers that have derivatives by parameters, where there are such
+  std::string parameters(const std::string &place, const std::string &among = "R_") const {
     std::string names;
-    for (size_t p = 0; p < text_.parameters.size(); p++)
-      names += "const R_ " + name_in_cpp(text_.parameters[p].name) + " = " + place + ".parameters[" +
-               std::to_string(p) + "]; ";
+    for (size_t p = 0; p < text_.parameters.size(); p++) {
+      const std::string name = name_in_cpp(text_.parameters[p].name), number = std::to_string(p);
+      names += of_ == Of::data
+                   ? "const " + among + " " + name + " = parameter_of<" + among + ">(" + place + ", " + number + "); "
+                   : "const R_ " + name + " = " + place + ".parameters[" + number + "]; ";
+    }
     if (scalars_are_complex) names += "const ScalarOf<R_> I(0, 1); ";
     return names + "const R_ pi = R_(3.14159265358979323846264338327950288L); ";
   }
@@ -239,7 +247,7 @@ private:
 
   // All that a text's expressions may use at a point_, of these definitions.
   void names_of_point(const std::set<std::string> *only = nullptr) {
-    line("using R_ = typename Point_::Real; " + parameters("point_.place"));
+    line("using R_ = typename Point_::Real; " + parameters("point_.place", "typename Point_::Number"));
     line("const R_ x = point_.x(0), y = point_.x(1), z = point_.x(2), t = point_.t(), hx = point_.h(0), hy = "
          "point_.h(1), "
          "hz = point_.h(2);");
@@ -303,13 +311,17 @@ private:
          (cases.empty() ? "" : "return true;\n") + "}\nreturn false;\n}");
     line("template <class N_> SHELLAC_OUT_OF_LINE N_ datum_of_state(const Place &place_, int c_, int axis_, int side_, "
          "Real x, Real y, Real z, Real t, const N_ &u_) {\nusing R_ = Real; " +
-         parameters("place_") + "\n" + which + data + "}\nreturn u_;\n}");
+         parameters("place_", "N_") + "\n" + which + data + "}\nreturn u_;\n}");
   }
 
   void robin() {
-    line("inline void all_robin(const Place *place_, Real *alpha_) {\nusing R_ = Real; " + parameters("(*place_)"));
+    const bool of_data = of_ == Of::data; // then derivatives
+    line(std::string("inline void all_robin(const Place *place_, Real *alpha_) {\nusing R_ = ") +
+         (of_data ? "Series<2>; " : "Real; ") + parameters("(*place_)"));
     for_ends([&](const std::string &number, const EquationText::End &end, size_t, size_t) {
-      if (end.alpha) line("alpha_[" + number + "] = R_(" + expression(end.alpha) + ");");
+      if (end.alpha)
+        line("alpha_[" + number + "] = " + (of_data ? "coefficient(" : "") + "R_(" + expression(end.alpha) + ")" +
+             (of_data ? ", 1);" : ";"));
     });
     line("}");
   }
@@ -334,18 +346,31 @@ private:
       line(std::string("void values_part") + arguments + "out) { all_points<Values<Row>>(q, region, out); }");
     });
   }
-  void tables() {
-    coordinates("InitialRow", text_.unknowns, &EquationText::Unknown::initial);
+  void fields() {
+    const bool        of_data = of_ == Of::data; // then their derivatives
+    const std::string R = of_data ? "Series<2>" : "Real";
     coordinates("FieldRow", text_.fields, &EquationText::Field::formula);
-    robin();
     line("inline void all_fields(const Place *q, const Region *region, int field, Scalar *out) {");
     line("for_each_point(*q, *region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {");
-    line("const Real x = coordinate<Real>(*q, 0, i), y = coordinate<Real>(*q, 1, j), z = coordinate<Real>(*q, 2, k);");
+    line("const " + R +
+         " x = coordinate<Real>(*q, 0, i), y = coordinate<Real>(*q, 1, j), z = coordinate<Real>(*q, 2, k);");
     line("switch (field) {");
     for (size_t f = 0; f < text_.fields.size(); f++)
-      line("case " + std::to_string(f) + ": out[to] = FieldRow::at<" + std::to_string(f) +
-           ", Real>(*q, x, y, z, q->time); break;");
+      line("case " + std::to_string(f) + ": out[to] = " + (of_data ? "coefficient(" : "") + "FieldRow::at<" +
+           std::to_string(f) + ", " + R + ">(*q, x, y, z, q->time)" + (of_data ? ", 1); break;" : "; break;"));
     line("}\n});\n}");
+  }
+  void sensitivities() {
+    fields();
+    robin();
+    line(exported("SensitivityFunctions") + "all_points<Products<Row>>, " +
+         (text_.fields.empty() ? "nullptr, " : "all_transposed<Row>, ") +
+         (integrals_.empty() ? "nullptr" : "all_points<Integrands<Row>>") + ", all_fields, all_robin};");
+  }
+  void tables() {
+    coordinates("InitialRow", text_.unknowns, &EquationText::Unknown::initial);
+    fields();
+    robin();
     // a time-dependent exact solution is the initial state, unless the text gives one
     const char *initial = text_.has_initial                   ? "all_coordinates<InitialRow>"
                           : text_.has_rate && text_.has_exact ? "all_coordinates<ExactRow>"
@@ -370,7 +395,7 @@ private:
 
   const EquationText  &text_;
   const EquationShape &shape_;
-  bool                 action_; // on the host: the Jacobian's
+  Of                            of_;
   std::string          kernel_;
   std::string          out_;
   std::map<std::string, size_t> formulas_; // that are read at neighbours: their numbers, by what they are in C++
@@ -439,15 +464,19 @@ EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool a
 }
 
 std::string equation_source(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape, false).write();
+  return Writer(text, shape, Of::values).write();
 }
 
 std::string equation_action_source(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape, true).write();
+  return Writer(text, shape, Of::action).write();
+}
+
+std::string equation_sensitivity_source(const EquationText &text, const EquationShape &shape) {
+  return Writer(text, shape, Of::data).write();
 }
 
 std::string equation_kernel(const EquationText &text, const EquationShape &shape, const std::string &kernel) {
-  return Writer(text, shape, false, kernel).write();
+  return Writer(text, shape, Of::values, kernel).write();
 }
 
 } // namespace shellac

@@ -38,6 +38,8 @@ constexpr int equation_source_parts = 3;
 std::string   equation_source(const EquationText &text, const EquationShape &shape);
 // Of the Jacobian's action, which is compiled where it is used: an ActionFunctions.
 std::string equation_action_source(const EquationText &text, const EquationShape &shape);
+// Of the derivatives by parameters and fields: a SensitivityFunctions.
+std::string equation_sensitivity_source(const EquationText &text, const EquationShape &shape);
 // The same with on_gpu.hpp, for NVRTC: of one of the kernels values, entries, products, diagonals. It defines shellac_
 // and that name.
 std::string equation_kernel(const EquationText &text, const EquationShape &shape, const std::string &kernel);
