@@ -93,6 +93,11 @@ if(no_cairo EQUAL -1)
   expect("random spheres, 24³ cells.* effective diffusivity 0.[34][0-9]*, Weissberg's bound 0.4" obstacles -dim 3 -n 24 -radius 0.15
     -picture none)
   expect_error("-dim is 1 .*give 2 or 3" obstacles -dim 1 -picture none)
+  if(NOT complex)
+    expect("4 tests, 16 wells: 40 iterations.*error of the logarithm 0.[67].*wrote wells-x32-y32-wells4.png" wells
+      -da_grid_x 32 -da_grid_y 32 -wells 4 -tao_max_it 40)
+    expect_file(wells-x32-y32-wells4.png ${png} 10000)
+  endif()
   expect("error of the interpolant.*wrote rbf-100.png" rbf -n 100)
   expect_file(rbf-100.png ${png} 10000)
   expect("coefficients [0-9.]+e-(0[6-9]|1[0-9]), variances [0-9.]+e-(0[6-9]|1[0-9]), log det A = -[0-9.]+, [0-3][.][0-9] stand.*wrote gaussian_process-200.png" gaussian_process -n 200 -dense -steps 80 -pc_kernelsum_box 16 -pc_kernelsum_overlap 40)
