@@ -116,26 +116,28 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
   using T = PetscScalar;
   using Part = shellac::SeparableLevel<T>;
   const auto points = [&](const auto &make) { return written(memory, level.patch.all(), fine, make); };
-  const auto with = [&](auto width_of) {
+  const auto with = [&](auto width_of, auto wraps) {
     constexpr PetscInt width = decltype(width_of)::value;
     INFO(width << " points a thread");
     const auto columns = [&](const auto &make) {
       return written(memory, shellac::column::threads(level.patch, width), fine, make);
     };
     check_equal("smoothing", least, columns([&](T *out) {
-                  return shellac::column::Step<Does::smooth, width, T>{level, level.omega[0], u.u, b, out};
+                  return shellac::column::Step<Does::smooth, width, decltype(wraps)::value, T>{level, level.omega[0],
+                                                                                               u.u, b, out};
                 }),
                 points([&](T *out) {
                   return shellac::point::Smooth<Part>{level, 0, u, b, out};
                 }));
     check_equal("smoothing from zero", least, columns([&](T *out) {
-                  return shellac::column::Step<Does::smooth_zero, width, T>{level, level.omega[0], nullptr, b, out};
+                  return shellac::column::Step<Does::smooth_zero, width, decltype(wraps)::value, T>{
+                      level, level.omega[0], nullptr, b, out};
                 }),
                 points([&](T *out) {
                   return shellac::point::Smooth<Part>{level, 0, none, b, out};
                 }));
     check_equal("residual", least, columns([&](T *out) {
-                  return shellac::column::Step<Does::residual, width, T>{level, 0, u.u, b, out};
+                  return shellac::column::Step<Does::residual, width, decltype(wraps)::value, T>{level, 0, u.u, b, out};
                 }),
                 points([&](T *out) {
                   return shellac::point::Residual<Part>{level, u, b, out};
@@ -155,8 +157,11 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
                   return shellac::point::Restrict<Part>{level, coarse, u, out};
                 }));
   };
-  with(std::integral_constant<PetscInt, shellac::column::many>());
-  with(std::integral_constant<PetscInt, shellac::column::few>());
+  const std::integral_constant<PetscInt, shellac::column::many> many;
+  const std::integral_constant<PetscInt, shellac::column::few>  few_points;
+  with(many, std::true_type());
+  with(few_points, std::true_type());
+  if (!periodic) with(many, std::false_type()), with(few_points, std::false_type());
 #if SHELLAC_CUDA
   if (PetscMemTypeHost(memory) || periodic) return pairs;
   const auto on_gpu = [&](PetscInt64 n, const auto &pass) {

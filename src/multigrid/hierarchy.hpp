@@ -185,6 +185,16 @@ private:
     if (column::fills_gpu(patch, column::many)) return run(std::integral_constant<PetscInt, column::many>());
     return run(std::integral_constant<PetscInt, column::few>());
   }
+  template <column::Does does>
+  PetscErrorCode StepOverColumns(const Part &part, typename RealOf<T>::type omega, const T *u, const T *b, T *out) {
+    const bool *periodic = part.patch.periodic;
+    const auto  run = [&](auto wraps) {
+      return over_columns(part.patch, [&](auto points) {
+        return column::Step<does, decltype(points)::value, decltype(wraps)::value, T>{part, omega, u, b, out};
+      });
+    };
+    return periodic[0] || periodic[1] || periodic[2] ? run(std::true_type()) : run(std::false_type());
+  }
   // Whether two steps take one pass.
   bool takes_row_planes(const Level &at) const {
     if constexpr (variable)

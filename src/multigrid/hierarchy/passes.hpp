@@ -205,9 +205,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::ResidualOfColumns(int l, c
   if constexpr (variable)
     PetscCall((StepOverRows<variable_column::Does::residual>(l, part, 0, u, r)));
   else
-    PetscCall(over_columns(part.patch, [&](auto points) {
-      return column::Step<column::Does::residual, decltype(points)::value, T>{part, 0, u, b_at(l), r};
-    }));
+    PetscCall(StepOverColumns<column::Does::residual>(part, 0, u, b_at(l), r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

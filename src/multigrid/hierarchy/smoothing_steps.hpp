@@ -89,13 +89,8 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
   } else {
     using column::Does;
     if (takes_columns(at) && !part.red_black) {
-      const auto run = [&](auto does) {
-        return over_columns(at.patch, [&](auto points) {
-          return column::Step<decltype(does)::value, decltype(points)::value, T>{part, part.omega[n], u, b, out};
-        });
-      };
-      PetscCall(u ? run(std::integral_constant<Does, Does::smooth>())
-                  : run(std::integral_constant<Does, Does::smooth_zero>()));
+      PetscCall(u ? StepOverColumns<Does::smooth>(part, part.omega[n], u, b, out)
+                  : StepOverColumns<Does::smooth_zero>(part, part.omega[n], u, b, out));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
