@@ -16,7 +16,7 @@ namespace captured { // what one point computes, for for_each()
 
 template <class T> struct Apply {
   CapturedRow<T> row;
-  Field<T>       u;
+  Field<T>       field;
   Form           form;
   const T       *b;
   T             *y;
@@ -25,7 +25,7 @@ template <class T> struct Apply {
     const PetscInt p[3] = {i, j, k}, dof = row.patch.dof;
     const size_t   at = row.patch.index(i, j, k);
     const T       *rows = row.a.rows(row.patch, p, at);
-    for (PetscInt r = 0; r < dof; r++) y[at * dof + r] = combine(form, b, at * dof + r, row(u, p, r, at, rows));
+    for (PetscInt r = 0; r < dof; r++) y[at * dof + r] = combine(form, b, at * dof + r, row(field, p, r, at, rows));
   }
 };
 
@@ -149,7 +149,7 @@ template <class T, int dim, bool box, bool in_arrays> struct ApplyWhole {
 
   // slots: the arrays, as addresses on the host; read only for in_arrays.
   ApplyWhole(const Apply<T> &point, const T *const *slots)
-      : row(point.row), field(point.u), form(point.form), b(point.b), y(point.y) {
+      : row(point.row), field(point.field), form(point.form), b(point.b), y(point.y) {
     if (in_arrays) std::copy(slots, slots + Whole::count, arrays);
   }
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {

@@ -44,20 +44,19 @@ struct ArmsBlock { // threads of a block, and points that each computes along th
 };
 
 template <int dim, bool box, class T, class Source, class Other>
-__global__ void __launch_bounds__(128) apply_arms(Columns parts, Patch patch, Source source, Other other, Form form,
-                                                  const T *__restrict__ u, const T *b, T *y) {
+__global__ void __launch_bounds__(128) apply_arms(const __grid_constant__ Columns parts, Patch patch, Source source,
+                                                  Other other, Form form, const T *__restrict__ u, const T *b, T *y) {
   using Block = ArmsBlock<dim, box>;
   using Whole = WholeStencil<dim, box>;
   constexpr int slow = dim - 1, steps = Block::steps;
   PetscInt      p[3] = {0, 0, 0};
 
-  if (blockIdx.x < parts.other_blocks) {
-    if (parts.others.point((PetscInt64)blockIdx.x * 128 + threadIdx.y * Block::x + threadIdx.x, p))
-      other(p[0], p[1], p[2]);
+  if (blockIdx.x < parts.others.blocks) {
+    parts.others.compute(u, other);
     return;
   }
   const Box     &inner = parts.inner;
-  const unsigned block = blockIdx.x - parts.other_blocks, above = block / parts.blocks_x,
+  const unsigned block = blockIdx.x - parts.others.blocks, above = block / parts.blocks_x,
                  blocks_y = dim == 3 ? (unsigned)(inner.size(1) + Block::y - 1) / Block::y : 1;
   p[0] = inner.lo[0] + (PetscInt)(block % parts.blocks_x * Block::x + threadIdx.x);
   if (dim == 3) p[1] = inner.lo[1] + (PetscInt)(above % blocks_y * Block::y + threadIdx.y);
@@ -86,14 +85,14 @@ __global__ void __launch_bounds__(128) apply_arms(Columns parts, Patch patch, So
 
 // Slots of any shape, a value a thread: r, the row at the point, is the block's second index.
 template <class T, class Other>
-__global__ void __launch_bounds__(128)
-    apply_slots(Columns parts, CapturedRow<T> row, Other other, Form form, const T *__restrict__ u, const T *b, T *y) {
+__global__ void __launch_bounds__(128) apply_slots(const __grid_constant__ Columns parts, CapturedRow<T> row,
+                                                   Other other, Form form, const T *__restrict__ u, const T *b, T *y) {
   PetscInt p[3];
-  if (blockIdx.x < parts.other_blocks) {
-    if (parts.others.point((PetscInt64)blockIdx.x * 128 + threadIdx.x, p) && blockIdx.y == 0) other(p[0], p[1], p[2]);
+  if (blockIdx.x < parts.others.blocks) {
+    if (blockIdx.y == 0) parts.others.compute(u, other);
     return;
   }
-  const PetscInt64 n = (PetscInt64)(blockIdx.x - parts.other_blocks) * 128 + threadIdx.x;
+  const PetscInt64 n = (PetscInt64)(blockIdx.x - parts.others.blocks) * 128 + threadIdx.x;
   if (n >= parts.inner.points()) return;
   parts.inner.point(n, p);
   const CapturedCoefficients<T> &a = row.a;
@@ -113,7 +112,8 @@ template <int dim, bool box, class T, class Source>
 PetscErrorCode launch_arms(const CapturedRow<T> &row, const Source &source, const Field<T> &field, Form form,
                            const T *b, const Box &all, const Box &inner, T *y) {
   using Block = kernel::ArmsBlock<dim, box>;
-  kernel::Columns parts{inner, inner.lo[0], blocks_of(inner.size(0), Block::x), difference(all, inner), 0};
+  kernel::Columns parts{inner, inner.lo[0], blocks_of(inner.size(0), Block::x),
+                        OtherPoints(difference(all, inner), field.exchange, 128)};
   unsigned        inner_blocks = 0;
   cudaStream_t    stream;
 
@@ -121,10 +121,9 @@ PetscErrorCode launch_arms(const CapturedRow<T> &row, const Source &source, cons
   if (inner.points()) inner_blocks = parts.blocks_x;
   if (dim == 3) inner_blocks *= blocks_of(inner.size(1), Block::y);
   if (dim > 1) inner_blocks *= blocks_of(inner.size(dim - 1), Block::steps);
-  parts.other_blocks = blocks_of(parts.others.points(), 128);
   PetscCall(current_stream(&stream));
   const captured::Apply<T> point{row, field, form, b, y};
-  kernel::apply_arms<dim, box><<<inner_blocks + parts.other_blocks, dim3(Block::x, Block::y), 0, stream>>>(
+  kernel::apply_arms<dim, box><<<inner_blocks + parts.others.blocks, dim3(Block::x, Block::y), 0, stream>>>(
       parts, row.patch, source, point, form, field.u, b, y);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -133,14 +132,13 @@ PetscErrorCode launch_arms(const CapturedRow<T> &row, const Source &source, cons
 template <class T>
 PetscErrorCode launch_slots(const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b, const Box &all,
                             const Box &inner, T *y) {
-  kernel::Columns parts{inner, 0, 0, difference(all, inner), 0};
+  kernel::Columns parts{inner, 0, 0, OtherPoints(difference(all, inner), field.exchange, 128)};
   cudaStream_t    stream;
 
   PetscFunctionBegin;
-  parts.other_blocks = blocks_of(parts.others.points(), 128);
   PetscCall(current_stream(&stream));
   const captured::Apply<T> point{row, field, form, b, y};
-  kernel::apply_slots<<<dim3(blocks_of(inner.points(), 128) + parts.other_blocks, (unsigned)row.patch.dof), 128, 0,
+  kernel::apply_slots<<<dim3(blocks_of(inner.points(), 128) + parts.others.blocks, (unsigned)row.patch.dof), 128, 0,
                         stream>>>(parts, row, point, form, field.u, b, y);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);

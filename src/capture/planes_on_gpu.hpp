@@ -179,11 +179,27 @@ __global__ void __launch_bounds__(32 * Rows::template Block<form, width>::warps,
     planes(March march, Patch patch, const __grid_constant__ Rows rows, const T *__restrict__ field, const T *b, T *y) {
   using Block = typename Rows::template Block<form, width>;
   const BlockOfWalk<Block, width> block(march, patch);
+  let_next_kernel_begin();
   rows.begin();
   if (block.at_ends || rows.tests_ends(block, patch))
     rows.walk(Walk<form, Block, width, true, T>(march, patch, block), field, b, y);
   else
     rows.walk(Walk<form, Block, width, false, T>(march, patch, block), field, b, y);
+  wait_for_kernel_before();
+}
+
+// The first half of an exchange: the walk begins beside it.
+template <class T> __global__ void send_halo(const __grid_constant__ HaloExchange halo, const T *u) {
+  let_next_kernel_begin();
+  (void)halo.send(u, halo.number, blockIdx.x, gridDim.x);
+}
+// The second half, and the points that are not inner: where the walk leaves room.
+template <class Other>
+__global__ void __launch_bounds__(256)
+    other_points(const __grid_constant__ HaloExchange halo, const __grid_constant__ Boxes boxes, Other other) {
+  PetscInt p[3];
+  if (halo.number) halo.await(halo.flag_to_await(), halo.number);
+  if (boxes.point((PetscInt64)blockIdx.x * 256 + threadIdx.x, p)) other(p[0], p[1], p[2]);
   wait_for_kernel_before();
 }
 
@@ -223,13 +239,18 @@ template <class T> bool reads_packs(const Patch &patch, uintptr_t arrays) {
 template <class Rows, class T, class Other>
 PetscErrorCode launch_planes(const Patch &patch, const Rows &rows, const Other &other, const T *u, Form form,
                              const T *b, const Box &box, const Box &inner, T *y, uintptr_t others_read = 0) {
-  constexpr int most = Rows::in_packs && sizeof(T) < 16 ? 16 / sizeof(T) : 1;
-  const Boxes   others = difference(box, inner);
-  const bool    in_chain = others.points() > 0; // begins while the kernel before it runs
+  constexpr int      most = Rows::in_packs && sizeof(T) < 16 ? 16 / sizeof(T) : 1, threads = 256;
+  const Boxes        others = difference(box, inner);
+  const HaloExchange halo = HaloInKernel::take(other.field.exchange);
+  cudaStream_t       stream;
 
   PetscFunctionBegin;
-  PetscCall(launch_other_points(others, other));
-  if (!inner.points()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(current_stream(&stream));
+  if (halo.number) {
+    const unsigned blocks = PetscMin(blocks_of((PetscInt64)halo.values, threads), 2 * (unsigned)multiprocessors());
+    kernel::send_halo<<<PetscMax(blocks, 1u), threads, 0, stream>>>(halo, u);
+    PetscCallCUDA(cudaGetLastError());
+  }
   const auto launch = [&](auto form_of, auto width_of) -> PetscErrorCode {
     constexpr Form f = decltype(form_of)::value;
     constexpr int  width = decltype(width_of)::value;
@@ -237,21 +258,26 @@ PetscErrorCode launch_planes(const Patch &patch, const Rows &rows, const Other &
     const auto          walk = kernel::planes<Rows, f, width, T>;
     const kernel::March march = short_march<Block, T, width>(inner, Rows::planes, Rows::most_planes(f));
     const PetscInt64    blocks = (PetscInt64)march.blocks_x * march.blocks_y * blocks_of(inner.size(2), march.planes);
-    cudaStream_t        stream;
 
-    PetscFunctionBegin;
-    if (in_chain)
-      PetscFunctionReturn(launch_in_chain(walk, blocks, 32 * Block::warps, rows.shared(), march, patch, rows, u, b, y));
-    PetscCall(current_stream(&stream));
+    if (halo.number)
+      return launch_in_chain(walk, blocks, 32 * Block::warps, rows.shared(), march, patch, rows, u, b, y);
     walk<<<(unsigned)blocks, 32 * Block::warps, rows.shared(), stream>>>(march, patch, rows, u, b, y);
-    PetscCallCUDA(cudaGetLastError());
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return PETSC_SUCCESS;
   };
-  PetscCall(with_form(form, [&](auto known) -> PetscErrorCode {
-    if (reads_packs<T>(patch, (uintptr_t)u | (uintptr_t)y | (uintptr_t)b | others_read))
-      return launch(known, std::integral_constant<int, most>{});
-    return launch(known, std::integral_constant<int, 1>{});
-  }));
+  if (inner.points())
+    PetscCall(with_form(form, [&](auto known) -> PetscErrorCode {
+      if (reads_packs<T>(patch, (uintptr_t)u | (uintptr_t)y | (uintptr_t)b | others_read))
+        return launch(known, std::integral_constant<int, most>{});
+      return launch(known, std::integral_constant<int, 1>{});
+    }));
+  PetscCallCUDA(cudaGetLastError());
+  if (!others.points() && !halo.number) PetscFunctionReturn(PETSC_SUCCESS);
+  const unsigned blocks = PetscMax(blocks_of(others.points(), threads), 1u);
+  if (halo.number || inner.points())
+    PetscCall(launch_in_chain(kernel::other_points<Other>, blocks, threads, 0, halo, others, other));
+  else
+    kernel::other_points<<<blocks, threads, 0, stream>>>(halo, others, other);
+  PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,15 +4,11 @@
 
 #include "capture/arms.hpp"
 #include "capture/coefficients.hpp"
-#include "device/chain.hpp"
+#include "grid/halo_in_kernel.hpp"
 #include "stencil/operator.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
-
-inline unsigned blocks_of(PetscInt64 points, int each) {
-  return (unsigned)((points + each - 1) / each);
-}
 
 namespace kernel {
 
@@ -23,8 +19,7 @@ struct Columns {
   Box      inner;
   PetscInt first; // where the first thread along the first axis stands: so that a warp's loads start with a cache line
   unsigned blocks_x; // along the first axis
-  Boxes    others;
-  unsigned other_blocks;
+  OtherPoints others;
 };
 
 // The values of a grid function around some points of a column.
@@ -89,19 +84,12 @@ __device__ __forceinline__ void rows_of_thread(const Columns &columns, unsigned 
 // The first blocks compute the other points, a point a thread, the rest the inner ones.
 template <Form form, class Row, class T, class Other>
 __global__ void __launch_bounds__(threads_of_rows, Row::at_once)
-    rows(Columns columns, Patch patch, Row row, Other other, const T *__restrict__ field, const T *b, T *y) {
-  PetscInt p[3];
-  if (blockIdx.x >= columns.other_blocks)
-    rows_of_thread<form>(columns, blockIdx.x - columns.other_blocks, patch, row, field, b, y);
-  else if (columns.others.point((PetscInt64)blockIdx.x * threads_of_rows + threadIdx.x, p))
-    other(p[0], p[1], p[2]);
-}
-
-// Others' points alone, in a chain: a kernel that the next one may join.
-template <class Other> __global__ void __launch_bounds__(256) other_points(Boxes boxes, Other other) {
-  PetscInt p[3];
-  let_next_kernel_begin();
-  if (boxes.point((PetscInt64)blockIdx.x * 256 + threadIdx.x, p)) other(p[0], p[1], p[2]);
+    rows(const __grid_constant__ Columns columns, Patch patch, Row row, Other other, const T *__restrict__ field,
+         const T *b, T *y) {
+  if (blockIdx.x >= columns.others.blocks)
+    rows_of_thread<form>(columns, blockIdx.x - columns.others.blocks, patch, row, field, b, y);
+  else
+    columns.others.compute(field, other);
 }
 
 } // namespace kernel
@@ -183,23 +171,12 @@ template <class T, bool is_box, class Index> struct RowOfClass : RowInside { // 
   }
 };
 
-template <class Other> PetscErrorCode launch_other_points(const Boxes &points, const Other &other) {
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  if (!points.points()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(current_stream(&stream));
-  kernel::other_points<<<blocks_of(points.points(), 256), 256, 0, stream>>>(points, other);
-  PetscCallCUDA(cudaGetLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // y on the points of a box: by the row at the inner ones, and by `other` at the rest.
 template <class Row, class T, class Other>
 PetscErrorCode launch_rows(const Patch &patch, const Row &row, const Other &other, const T *u, Form form, const T *b,
                            const Box &box, const Box &inner, T *y) {
   constexpr int   threads = kernel::threads_of_rows, line = 128 / sizeof(T);
-  kernel::Columns columns{inner, inner.lo[0] / line * line, 0, {}, 0};
+  kernel::Columns columns{inner, inner.lo[0] / line * line, 0, {}};
   unsigned        blocks = 0;
   cudaStream_t    stream;
 
@@ -210,12 +187,11 @@ PetscErrorCode launch_rows(const Patch &patch, const Row &row, const Other &othe
     columns.blocks_x = blocks_of(inner.hi[0] - columns.first, threads);
     blocks = columns.blocks_x * blocks_of(columns.inner.size(1), Row::steps);
   }
-  columns.others = difference(box, columns.inner);
-  columns.other_blocks = blocks_of(columns.others.points(), threads);
+  columns.others = OtherPoints(difference(box, columns.inner), other.field.exchange, threads);
   PetscCall(current_stream(&stream));
   with_form(form, [&](auto known) {
     kernel::rows<decltype(known)::value>
-        <<<blocks + columns.other_blocks, threads, 0, stream>>>(columns, patch, row, other, u, b, y);
+        <<<blocks + columns.others.blocks, threads, 0, stream>>>(columns, patch, row, other, u, b, y);
   });
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -167,7 +167,7 @@ public:
   PetscErrorCode apply(const captured::Apply<T> &point, const T *const *arrays, const Box &box,
                        const Box &inside) const override {
     const Patch &patch = point.row.patch;
-    const T     *u = point.u.u, *b = point.b;
+    const T     *u = point.field.u, *b = point.b;
     uintptr_t    alignment = 0;
     Box          inner = inside;
 

@@ -2,12 +2,12 @@
 // The halo exchange between GPUs, without GPU-aware MPI.
 //
 // Ranks of one host write directly into each other's halo buffers (CUDA IPC, over NVLink if available). A kernel packs
-// into the neighbour's memory, raises a flag there and waits for the neighbours' flags; of a filling a second kernel waits,
-// and puts the values in their places. The host never waits. Exchanges are counted on the GPU, so a CUDA graph can hold
-// those of fillings. Other neighbours use pinned host buffers and
-// MPI. So do ranks that share a GPU, because they would wait for their turn on it. Each pair chooses its way once, at
-// creation, and uses it for all vectors: in one exchange, the vector of one rank may be on the host and that of its
-// neighbour on a GPU.
+// into the neighbour's memory, raises a flag there and waits for the neighbours' flags. It may be the kernel that computes
+// with the halo: see halo_in_kernel.hpp. Of a filling a second kernel waits, and puts the values in their places. The host
+// never waits. Exchanges are counted on the GPU, so a CUDA graph can hold those of fillings. Other neighbours use pinned
+// host buffers and MPI. So do ranks that share a GPU, because they would wait for their turn on it. Each pair chooses its
+// way once, at creation, and uses it for all vectors: in one exchange, the vector of one rank may be on the host and that
+// of its neighbour on a GPU.
 //
 // After a time limit, a waiting kernel gives up, sets its halo to NaN and tells the host, whose next exchange is an
 // error. Objects may be destroyed in any order: see device/exports.hpp.
@@ -29,6 +29,8 @@ public:
   virtual PetscErrorCode Begin(const void *u) = 0;
   virtual PetscErrorCode End(Field<char> *field) = 0;
   virtual bool           travels_by_host() const = 0; // some of it; the rest and the waiting are the GPU's
+  // In place of Begin(), where no value goes through a host: the kernel to which field->exchange is given exchanges its u.
+  virtual PetscErrorCode BeginInKernel(Field<char> *field) = 0;
   // An exchange of u on the host, over the links that write into the neighbour's memory; the caller serves the others.
   virtual bool           writes_to_neighbour(size_t link) const = 0;
   virtual PetscErrorCode BeginOnHost(const void *u) = 0;

@@ -1,7 +1,6 @@
+#include <algorithm>
 #include <cstring>
 
-#include "device/chain.hpp"
-#include "device/meeting.hpp"
 #include "grid/filling.hpp"
 #include "grid/gpu_halo.hpp"
 
@@ -10,120 +9,37 @@ namespace shellac {
 
 namespace {
 
-// The neighbours' flags to raise.
-struct Signals {
-  unsigned long long *flag[most_flags];
-  int                 count = 0;
-};
-
-// Whether this is a kernel's last block, and all others are done.
-__device__ bool is_last_block(unsigned *done) {
-  __shared__ bool is;
+__global__ void raise_flags(const __grid_constant__ HaloExchange halo) {
+  const unsigned long long exchange = halo.counters->exchanges + 1;
   __syncthreads();
-  if (threadIdx.x == 0) {
-    is = atomicAdd(done, 1) == gridDim.x - 1;
-    if (is) *done = 0;
-  }
-  __syncthreads();
-  return is;
+  halo.raise(halo.flag_to_raise(), exchange);
 }
 
-__device__ void raise(const Signals &signals, Counters *counters) {
-  const unsigned long long exchange = counters->sent + 1;
-  __threadfence_system();
-  for (int f = (int)threadIdx.x; f < signals.count; f += (int)blockDim.x)
-    *(volatile unsigned long long *)signals.flag[f] = exchange;
-  __syncthreads();
-  if (threadIdx.x == 0) counters->sent = exchange;
+__global__ void wait_for_flags(const __grid_constant__ HaloExchange halo) {
+  halo.await(halo.flag_to_await(), halo.counters->exchanges);
 }
 
-// Waits for a neighbour's flag; false: it was not raised in time.
-__device__ bool arrives(const Flag &flag, unsigned long long exchange, Counters *counters, const Patience &patience) {
-  const volatile unsigned long long *last = flag.last;
-  bool                               in_vain = false;
-  if (*last < exchange) {
-    const unsigned long long begin = nanoseconds_now();
-    in_vain = *(volatile int *)&counters->late != 0;
-    while (*last < exchange && !in_vain) {
-      __nanosleep(20);
-      in_vain = patience.timeout && nanoseconds_now() - begin > patience.timeout;
-    }
-    if (in_vain) {
-      *(volatile int *)&counters->late = 1;
-      *(volatile int *)patience.late_neighbour = flag.neighbour + 1;
-    }
-  }
-  __threadfence_system();
-  return !in_vain;
-}
-
-// A halo that does not arrive becomes NaN, so that no result looks right. A thread for each flag.
-__device__ void await(const Flag *flags, int count, Counters *counters, const Patience &patience) {
-  const unsigned long long exchange = counters->received + 1;
-  if ((int)threadIdx.x < count) {
-    const Flag &flag = flags[threadIdx.x];
-    if (!arrives(flag, exchange, counters, patience))
-      for (size_t n = 0; n < flag.words; n++) flag.inbox[exchange % 2][n] = 0xffffffffu;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) counters->received = exchange;
-}
-
-__global__ void raise_flags(const __grid_constant__ Signals signals, Counters *counters) {
-  raise(signals, counters);
-}
-
-__global__ void wait_for_flags(const Flag *flags, int count, Counters *counters, Patience patience) {
-  await(flags, count, counters, patience);
-}
-
-// Copies each part to its place; the last block to finish raises the neighbours' flags, and waits for so many of theirs.
-template <class Value>
-__global__ void pack(const PackPart *parts, int count, const __grid_constant__ Patch patch,
-                     const __grid_constant__ Signals signals, const Value *u, Counters *counters, const Flag *flags,
-                     int waited_for, Patience patience) {
-  const int turn = (int)((counters->sent + 1) % 2);
-  size_t    n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (int f = 0; f < count; f++) {
-    const PackPart &part = parts[f];
-    if (n < part.count) {
-      PetscInt p[3];
-      part.from.point((PetscInt64)(n / patch.dof), p);
-      reinterpret_cast<Value *>(part.to[turn])[n] = u[patch.index(p[0], p[1], p[2]) * patch.dof + n % patch.dof];
-      break;
-    }
-    n -= part.count;
-  }
-  __threadfence_system(); // the values are there before the flags
-  if (!is_last_block(&counters->packed)) return;
-  raise(signals, counters);
-  if (waited_for) await(flags, waited_for, counters, patience);
+template <class Value> __global__ void pack(const __grid_constant__ HaloExchange halo, const Value *u, bool waits) {
+  const unsigned long long exchange = halo.counters->exchanges + 1;
+  if (halo.send(u, exchange, blockIdx.x, gridDim.x) && waits) halo.await(halo.flag_to_await(), exchange);
 }
 
 // Puts what comes over links into an array over the box to_box. ended: the exchange, if it has ended already; otherwise 0.
 template <class T>
-__global__ void fill(const FillPart *parts, size_t values, const Flag *flags, int flag_count, Counters *counters,
-                     unsigned long long ended, Patience patience, const __grid_constant__ Box to_box, T *to) {
-  const unsigned long long exchange = ended ? ended : counters->received + 1;
-  unsigned                 came = 0, is_late = 0; // a bit for each flag
-  int                      f = 0;
-  size_t                   first = 0; // of the part f
-  for (size_t n = (size_t)blockIdx.x * blockDim.x + threadIdx.x; n < values; n += (size_t)gridDim.x * blockDim.x) {
-    while (n - first >= (size_t)parts[f].there.points()) first += (size_t)parts[f++].there.points();
-    const FillPart &part = parts[f];
-    PetscInt        p[3];
-    part.there.point((PetscInt64)(n - first), p);
-    const unsigned bit = part.flag < 0 ? 0 : 1u << part.flag;
-    if (bit && !(came & bit) && !arrives(flags[part.flag], exchange, counters, patience)) is_late |= bit;
-    came |= bit;
-    T &value = to[to_box.index(p)];
-    value = ((const T *)part.inbox[exchange % 2])[n - first];
-    if (is_late & bit) memset(&value, 0xff, sizeof(T)); // not a number
+__global__ void fill(const FillPart *parts, int count, const __grid_constant__ HaloExchange halo,
+                     unsigned long long ended, const __grid_constant__ Box to_box, T *to) {
+  const unsigned long long exchange = ended ? ended : halo.counters->exchanges;
+  size_t                   n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (!ended) halo.await(halo.flag_to_await(), exchange);
+  for (const FillPart *part = parts; part < parts + count; part++) {
+    const size_t points = (size_t)part->there.points();
+    for (; n < points; n += (size_t)gridDim.x * blockDim.x) {
+      PetscInt p[3];
+      part->there.point((PetscInt64)n, p);
+      to[to_box.index(p)] = ((const T *)part->inbox[exchange % 2])[n];
+    }
+    n -= points;
   }
-  if (ended) return;
-  // those that send nothing here, too: they may still read what came the last time
-  if (blockIdx.x == 0 && (int)threadIdx.x < flag_count) (void)arrives(flags[threadIdx.x], exchange, counters, patience);
-  if (is_last_block(&counters->filled) && threadIdx.x == 0) counters->received = exchange;
 }
 
 // Calls run with a number of so many bytes.
@@ -156,27 +72,32 @@ PetscErrorCode GpuHalo::CheckLate() const {
 
 // What the kernels need to know, in one piece of the GPU's memory.
 PetscErrorCode GpuHalo::MakeParts() {
-  std::vector<PackPart> packs;
-  std::vector<Flag>     flags;
-  std::vector<FillPart> fills;
-  std::vector<int>      flag_of(channels_.size(), -1);
+  std::vector<PackPart>             packs;
+  std::vector<Flag>                 flags;
+  std::vector<FillPart>             fills;
+  std::vector<unsigned long long *> raised;
 
   PetscFunctionBegin;
-  pack_values_ = fill_values_ = 0;
+  parts_.values = fill_values_ = 0;
   for (Channel &c : channels_)
-    if (c.way == Way::local) c.inbox[1] = c.inbox[0]; // the stream's order keeps its values
+    if (c.way == Way::local)
+      c.inbox[1] = c.inbox[0]; // the stream's order keeps its values, also where a graph runs again
   for (size_t f = 0; f < channels_.size(); f++) {
-    const Channel &c = channels_[f];
-    char *const   *to = c.way == Way::local ? channels_[link_back(*links_, f)].inbox : c.outbox;
-    size_t         at = 0;
+    Channel &c = channels_[f];
+    size_t   at = 0;
+    if (c.way == Way::local) { // the same at the other end of the axis
+      const Channel &back = channels_[link_back(*links_, f)];
+      std::copy_n(back.inbox, 2, c.outbox);
+      c.neighbour_flag = back.flag;
+    }
     for (const Box &box : (*links_)[f].ours) {
       const size_t count = (size_t)box.points() * patch_.dof;
-      packs.push_back({box, count, {to[0] + at, to[1] + at}});
+      packs.push_back({box, count, {c.outbox[0] + at, c.outbox[1] + at}});
       at += count * value_bytes_;
-      pack_values_ += count;
+      parts_.values += count;
     }
-    if (c.way != Way::ipc) continue;
-    flag_of[f] = (int)flags.size();
+    if (c.way == Way::staged) continue;
+    raised.push_back(c.neighbour_flag);
     flags.push_back({c.flag,
                      {(unsigned *)c.inbox[0], (unsigned *)c.inbox[1]},
                      (*links_)[f].arriving * value_bytes_ / sizeof(unsigned),
@@ -184,46 +105,52 @@ PetscErrorCode GpuHalo::MakeParts() {
   }
   for (const Filled &part : filled_) {
     if (part.link < 0) continue;
-    FillPart fill = {part.there, {nullptr, nullptr}, any_staged_ ? -1 : flag_of[(size_t)part.link]};
+    FillPart fill = {part.there, {nullptr, nullptr}};
     for (int turn = 0; turn < 2; turn++)
       fill.inbox[turn] = channels_[(size_t)part.link].inbox[turn] + part.offset * value_bytes_;
     fills.push_back(fill);
     fill_values_ += (size_t)part.there.points();
   }
-  pack_count_ = (int)packs.size(), flag_count_ = (int)flags.size();
+  const void  *from[] = {packs.data(), flags.data(), raised.data(), fills.data()};
   const size_t bytes[] = {packs.size() * sizeof(PackPart), flags.size() * sizeof(Flag),
-                          fills.size() * sizeof(FillPart)};
+                          raised.size() * sizeof(raised[0]), fills.size() * sizeof(FillPart)};
+  char        *to[4];
   DeviceFree(tables_);
   tables_ = nullptr;
-  PetscCall(DeviceMalloc(PetscMax(bytes[0] + bytes[1] + bytes[2], (size_t)1), &tables_));
-  char       *to = (char *)tables_;
-  const void *from[] = {packs.data(), flags.data(), fills.data()};
-  packs_ = (const PackPart *)to;
-  flags_ = (const Flag *)(to + bytes[0]);
-  fills_ = (const FillPart *)(to + bytes[0] + bytes[1]);
-  for (int n = 0; n < 3; to += bytes[n++])
-    if (bytes[n]) PetscCall(DeviceCopyFromHost(to, from[n], bytes[n]));
+  PetscCall(DeviceMalloc(PetscMax(bytes[0] + bytes[1] + bytes[2] + bytes[3], (size_t)1), &tables_));
+  to[0] = (char *)tables_;
+  for (int n = 1; n < 4; n++) to[n] = to[n - 1] + bytes[n - 1];
+  for (int n = 0; n < 4; n++)
+    if (bytes[n]) PetscCall(DeviceCopyFromHost(to[n], from[n], bytes[n]));
+  parts_.packs = (const PackPart *)to[0], parts_.pack_count = (int)packs.size();
+  parts_.flags = (const Flag *)to[1], parts_.flag_count = (int)flags.size();
+  parts_.raised = (unsigned long long *const *)to[2], parts_.raised_count = (int)raised.size();
+  fills_ = (const FillPart *)to[3], fill_count_ = (int)fills.size();
+  parts_.counters = counters_;
+  parts_.patch = patch_;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+HaloExchange GpuHalo::exchange() const {
+  HaloExchange exchange = parts_;
+  exchange.patience = {(unsigned long long)(1e9 * halo_timeout), late_neighbour_};
+  return exchange;
 }
 
 PetscErrorCode GpuHalo::WaitForFlags(cudaStream_t stream) {
   PetscFunctionBegin;
-  wait_for_flags<<<1, (unsigned)flag_count_, 0, stream>>>(flags_, flag_count_, counters_, patience());
+  wait_for_flags<<<1, (unsigned)parts_.flag_count, 0, stream>>>(exchange());
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode GpuHalo::Pack(const void *u, bool waits, cudaStream_t stream) {
-  const unsigned threads = 256, blocks = (unsigned)PetscMax((pack_values_ + threads - 1) / threads, (size_t)1);
-  Signals        signals;
+  const unsigned threads = 256, most = 2 * (unsigned)multiprocessors();
+  const unsigned blocks = PetscMin(PetscMax(blocks_of((PetscInt64)parts_.values, threads), 1u), most);
 
   PetscFunctionBegin;
-  for (const Channel &c : channels_)
-    if (c.neighbour_flag) signals.flag[signals.count++] = c.neighbour_flag;
-  with_type(value_bytes_, [&](auto value) {
-    pack<<<blocks, threads, 0, stream>>>(packs_, pack_count_, patch_, signals, (const decltype(value) *)u, counters_,
-                                         flags_, waits ? flag_count_ : 0, patience());
-  });
+  with_type(value_bytes_,
+            [&](auto value) { pack<<<blocks, threads, 0, stream>>>(exchange(), (const decltype(value) *)u, waits); });
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -238,10 +165,10 @@ PetscErrorCode GpuHalo::PlanFilling(const std::vector<Filled> &parts, const Box 
 }
 
 PetscErrorCode GpuHalo::Fill(const void *from, void *to, bool with_own) {
-  const size_t threads = 256,
-               blocks = PetscMin((fill_values_ + threads - 1) / threads, (size_t)(8 * multiprocessors()));
-  Field<char>  unused;
-  cudaStream_t stream;
+  const int      threads = 256;
+  const unsigned blocks = blocks_of((PetscInt64)fill_values_, threads), most = 8 * (unsigned)multiprocessors();
+  Field<char>    unused;
+  cudaStream_t   stream;
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
@@ -265,13 +192,37 @@ PetscErrorCode GpuHalo::Fill(const void *from, void *to, bool with_own) {
   }
   if (!channels_.empty()) {
     with_type(value_bytes_, [&](auto value) {
-      fill<<<(unsigned)PetscMax(blocks, (size_t)1), (unsigned)threads, 0, stream>>>(
-          fills_, fill_values_, flags_, flag_count_, counters_, any_staged_ ? exchange_ : 0, patience(), to_,
-          (decltype(value) *)to);
+      fill<<<PetscMin(PetscMax(blocks, 1u), most), threads, 0, stream>>>(
+          fills_, fill_count_, exchange(), any_staged_ ? exchange_ : 0, to_, (decltype(value) *)to);
     });
     PetscCallCUDA(cudaGetLastError());
   }
   open_ = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GpuHalo::Prepare() {
+  PetscFunctionBegin;
+  if (!memory_) PetscCall(Allocate()); // host vectors were expected: every link is staged
+  if (!tables_) PetscCall(MakeParts());
+  PetscCall(CheckLate());
+  exchange_++;
+  open_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void GpuHalo::GetHalo(Field<char> *field) const {
+  for (size_t f = 0; f < channels_.size(); f++)
+    field->halo[(*links_)[f].to.index()] = channels_[f].inbox[exchange_ % 2];
+}
+
+PetscErrorCode GpuHalo::BeginInKernel(Field<char> *field) {
+  PetscFunctionBegin;
+  PetscCall(Prepare());
+  in_kernel_ = {exchange(), false};
+  in_kernel_.exchange.number = exchange_;
+  GetHalo(field);
+  field->exchange = &in_kernel_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -280,11 +231,7 @@ PetscErrorCode GpuHalo::Begin(const void *u) {
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
-  if (!memory_) PetscCall(Allocate()); // host vectors were expected: every link is staged
-  if (!tables_) PetscCall(MakeParts());
-  PetscCall(CheckLate());
-  exchange_++;
-  open_ = true;
+  PetscCall(Prepare());
   const int turn = (int)(exchange_ % 2);
   PetscCall(Pack(u, !any_staged_, stream));
   if (any_staged_) {
@@ -306,6 +253,7 @@ PetscErrorCode GpuHalo::End(Field<char> *field) {
   const int    turn = (int)(exchange_ % 2);
 
   PetscFunctionBegin;
+  PetscCheck(in_kernel_.is_done, comm_, PETSC_ERR_PLIB, "no kernel has exchanged the halo that it was to read");
   PetscCall(current_stream(&stream));
   if (any_staged_) {
     if (any_ipc_) PetscCall(WaitForFlags(stream));
@@ -333,21 +281,18 @@ PetscErrorCode GpuHalo::End(Field<char> *field) {
       PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
     }
   }
-  for (size_t f = 0; f < channels_.size(); f++) field->halo[(*links_)[f].to.index()] = channels_[f].inbox[turn];
+  GetHalo(field);
+  field->exchange = nullptr;
   open_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode GpuHalo::BeginOnHost(const void *u) {
   cudaStream_t stream;
-  Signals      signals;
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
-  if (!tables_) PetscCall(MakeParts());
-  PetscCall(CheckLate());
-  exchange_++;
-  open_ = true;
+  PetscCall(Prepare());
   for (size_t f = 0; f < channels_.size(); f++) {
     const HaloLink &link = (*links_)[f];
     const Box      &from = link.ours[0];
@@ -363,9 +308,8 @@ PetscErrorCode GpuHalo::BeginOnHost(const void *u) {
     PetscCallCUDA(
         cudaMemcpyAsync(channels_[f].outbox[exchange_ % 2], channels_[f].send, bytes, cudaMemcpyDefault, stream));
     PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
-    signals.flag[signals.count++] = channels_[f].neighbour_flag;
   }
-  raise_flags<<<1, (unsigned)signals.count, 0, stream>>>(signals, counters_);
+  raise_flags<<<1, (unsigned)parts_.raised_count, 0, stream>>>(exchange());
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

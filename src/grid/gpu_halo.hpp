@@ -2,6 +2,7 @@
 // The halo exchange between GPUs, compiled for CUDA: device_halo.cpp sets it up, gpu_exchange.cpp runs it.
 
 #include "grid/device_halo.hpp"
+#include "grid/halo_in_kernel.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
@@ -19,36 +20,9 @@ struct Channel { // beside each link
   char               *send = nullptr, *receive = nullptr; // pinned, of a link that passes the host
 };
 
-struct PackPart { // of what goes over links
-  Box    from;    // of the array's points
-  size_t count;   // values
-  char  *to[2];   // by turns
-};
-
 struct FillPart { // of what comes over links, and fills an array
   Box         there;
   const char *inbox[2]; // by turns
-  int         flag;     // to wait for; -1: none
-};
-
-struct Flag {                         // that a neighbour raises, and the halo that comes with it
-  const unsigned long long *last;     // the exchange that it says
-  unsigned                 *inbox[2]; // as words of 4 bytes
-  size_t                    words;
-  PetscMPIInt               neighbour;
-};
-
-// Of the exchanges of a halo, on the GPU.
-struct Counters {
-  unsigned long long sent, received;
-  unsigned           packed, filled; // blocks that are done
-  int                late;           // a neighbour did not raise its flag in time: later waits end at once
-};
-
-// How long a GPU waits, and whom it tells: late_neighbour, on the host, is the rank that did not answer, plus one.
-struct Patience {
-  unsigned long long timeout; // [ns]; 0: no limit
-  int               *late_neighbour;
 };
 
 class GpuHalo : public DeviceHalo {
@@ -60,6 +34,7 @@ public:
   PetscErrorCode End(Field<char> *field) override;
   bool           travels_by_host() const override { return any_staged_; }
   bool           writes_to_neighbour(size_t link) const override { return channels_[link].way == Way::ipc; }
+  PetscErrorCode BeginInKernel(Field<char> *field) override;
   PetscErrorCode BeginOnHost(const void *u) override;
   PetscErrorCode EndOnHost(Field<char> *field) override;
   PetscErrorCode PlanFilling(const std::vector<Filled> &parts, const Box &from, const Box &to) override;
@@ -74,7 +49,9 @@ private:
   PetscErrorCode Agree(PetscBool device, HaloWay wish);
   PetscErrorCode AllocatePinned(size_t f);
   PetscErrorCode WaitForFlags(cudaStream_t stream);
-  Patience       patience() const { return {(unsigned long long)(1e9 * halo_timeout), late_neighbour_}; }
+  PetscErrorCode Prepare(); // for an exchange on the GPU
+  void           GetHalo(Field<char> *field) const;
+  HaloExchange   exchange() const; // as kernels get it
 
   const std::vector<HaloLink> *links_ = nullptr;
   Patch                        patch_ = {};
@@ -87,11 +64,11 @@ private:
   int                         *late_neighbour_ = nullptr; // on the host
   unsigned long long           exchange_ = 0;             // counts the exchanges of Begin() as the GPU does
   void                        *tables_ = nullptr;         // on the GPU: what follows
-  const PackPart              *packs_ = nullptr;
-  const Flag                  *flags_ = nullptr;
   const FillPart              *fills_ = nullptr;
-  int                          pack_count_ = 0, flag_count_ = 0;
-  size_t                       pack_values_ = 0, fill_values_ = 0; // of all parts
+  HaloExchange                 parts_;
+  HaloInKernel                 in_kernel_;
+  int                          fill_count_ = 0;
+  size_t                       fill_values_ = 0; // of all parts
   std::vector<Filled>          filled_;
   Box                          from_ = {}, to_ = {}; // of a filling's arrays
   bool                         open_ = false;        // between Begin() and End()

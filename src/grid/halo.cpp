@@ -89,7 +89,7 @@ PetscErrorCode Halo::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Halo::Begin(const void *u, PetscMemType memory) {
+PetscErrorCode Halo::Begin(const void *u, PetscMemType memory, bool in_kernel) {
   const size_t n = links_.size();
 
   PetscFunctionBegin;
@@ -101,7 +101,7 @@ PetscErrorCode Halo::Begin(const void *u, PetscMemType memory) {
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   open_ = true;
   if (PetscMemTypeDevice(memory)) {
-    PetscCall(device_->Begin(u));
+    PetscCall(in_kernel && !device_->travels_by_host() ? device_->BeginInKernel(&field_) : device_->Begin(u));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   bool any_written = false;

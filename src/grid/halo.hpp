@@ -46,7 +46,8 @@ public:
 
   // Posts the exchange of u, which is in `memory` and must not change before End(). One exchange at a time. The u of
   // another rank may be in another memory.
-  PetscErrorCode Begin(const void *u, PetscMemType memory);
+  // in_kernel: kernels that get field() before End() exchange u, where it goes from GPU to GPU.
+  PetscErrorCode Begin(const void *u, PetscMemType memory, bool in_kernel = false);
   // Whether a host moves it, while kernels can run.
   bool travels_by_host(PetscMemType memory) const;
   // After it (on a device: in PETSc's stream), field() has the neighbours' values.
@@ -55,6 +56,7 @@ public:
     Field<T> typed;
     typed.u = reinterpret_cast<const T *>(field_.u);
     for (int d = 0; d < Direction::count; d++) typed.halo[d] = reinterpret_cast<const T *>(field_.halo[d]);
+    typed.exchange = field_.exchange;
     return typed;
   }
   // field() with the neighbours' values on the host. After an exchange on a device, only this rank copies them.

@@ -78,10 +78,13 @@ struct Patch {
   Boxes border() const { return difference(all(), interior()); }
 };
 
+struct HaloInKernel;
+
 // A grid function on a patch: the owned values and the packed halo, both in the memory where the loop runs.
 template <class T> struct Field {
   const T *u;                      // [size[2]][size[1]][size[0]][dof]
   const T *halo[Direction::count]; // [direction], each as u over beyond_patch(); null without a neighbour, or if not needed
+  HaloInKernel *exchange = nullptr; // the first kernel that computes with it has to do this exchange: see OtherPoints
 
   // The c-th value at p, which may be in the halo; zero where there is none.
   SHELLAC_HD T value(const Patch &patch, const PetscInt p[3], PetscInt c) const {

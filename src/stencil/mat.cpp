@@ -276,18 +276,18 @@ PetscErrorCode MatStencilViewEnd(Mat A, StencilMat *context, PetscLogDouble stor
 
 // ---- products ------------------------------------------------------------------------------------------------------
 
-static PetscErrorCode exchange_begin(StencilMat *context, const PetscScalar *u, PetscMemType memory) {
+static PetscErrorCode exchange_begin(Halo *halo, const PetscScalar *u, PetscMemType memory, bool in_kernel) {
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(halo_begin_event, 0, 0, 0, 0));
-  PetscCall(context->halo.Begin(u, memory));
+  PetscCall(halo->Begin(u, memory, in_kernel));
   PetscCall(PetscLogEventEnd(halo_begin_event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode exchange_end(StencilMat *context) {
+static PetscErrorCode exchange_end(Halo *halo) {
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(halo_end_event, 0, 0, 0, 0));
-  PetscCall(context->halo.End());
+  PetscCall(halo->End());
   PetscCall(PetscLogEventEnd(halo_end_event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -295,9 +295,28 @@ static PetscErrorCode exchange_end(StencilMat *context) {
 PetscErrorCode MatStencilExchange(StencilMat *context, const PetscScalar *u, PetscMemType memory,
                                   Field<PetscScalar> *field) {
   PetscFunctionBegin;
-  PetscCall(exchange_begin(context, u, memory));
-  PetscCall(exchange_end(context));
+  PetscCall(exchange_begin(&context->halo, u, memory, false));
+  PetscCall(exchange_end(&context->halo));
   *field = context->halo.field();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilApplyPrepared(const PreparedOperator &op, const Patch &patch, Halo *halo, PetscMemType memory,
+                                       Form form, const PetscScalar *u, const PetscScalar *b, PetscScalar *y) {
+  const bool by_host = halo->travels_by_host(memory), meanwhile = by_host && op.interior_first(memory);
+
+  PetscFunctionBegin;
+  PetscCall(exchange_begin(halo, u, memory, !by_host));
+  if (by_host && !meanwhile) PetscCall(exchange_end(halo));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(op.apply(memory, meanwhile ? patch.interior() : patch.all(), halo->field(), form, b, y));
+  PetscCall(PetscLogGpuTimeEnd());
+  if (meanwhile || !by_host) PetscCall(exchange_end(halo));
+  if (meanwhile) {
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(op.points(memory, patch.border(), halo->field(), form, b, y));
+    PetscCall(PetscLogGpuTimeEnd());
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -347,18 +366,7 @@ PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, 
   const PetscMemType memory = arrays.memory();
   const Patch       &patch = which->patch();
 
-  const bool meanwhile = context->halo.travels_by_host(memory) && op->interior_first(memory); // it is computed
-  PetscCall(exchange_begin(context, px, memory));
-  if (!meanwhile) PetscCall(exchange_end(context));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(op->apply(memory, meanwhile ? patch.interior() : patch.all(), context->halo.field(), form, pb, py));
-  PetscCall(PetscLogGpuTimeEnd());
-  if (meanwhile) {
-    PetscCall(exchange_end(context));
-    PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(op->points(memory, patch.border(), context->halo.field(), form, pb, py));
-    PetscCall(PetscLogGpuTimeEnd());
-  }
+  PetscCall(MatStencilApplyPrepared(*op, patch, &context->halo, memory, form, px, pb, py));
   PetscCall(log_flops(memory, (op->flops() + (form == Form::product ? 0 : 1)) * patch.all().points() * patch.dof));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);

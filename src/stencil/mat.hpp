@@ -112,6 +112,9 @@ PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, Stenc
 PetscErrorCode MatStencilCheckLayouts(Mat A, Vec x, Vec b, Vec y);
 // y = A x, b + A x or b - A x, transposed or not. b may be y and, for a product, null.
 PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y);
+// y = A u, b + A u or b - A u, with the exchange of u's halo.
+PetscErrorCode MatStencilApplyPrepared(const PreparedOperator &op, const Patch &patch, Halo *halo, PetscMemType memory,
+                                       Form form, const PetscScalar *u, const PetscScalar *b, PetscScalar *y);
 // Exchanges halos: *field is u with them.
 PetscErrorCode MatStencilExchange(StencilMat *context, const PetscScalar *u, PetscMemType memory,
                                   Field<PetscScalar> *field);

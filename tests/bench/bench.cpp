@@ -114,10 +114,11 @@ static PetscErrorCode bench_products(PetscInt dim, PetscInt n, PetscInt aij_max,
 template <class T> struct AtEnd {
   shellac::Patch           patch;
   shellac::ConstantStar<T> star;
-  const T                 *u;
+  shellac::Field<T>        field;
   T                       *y;
 
   __host__ __device__ void operator()(PetscInt i, PetscInt j, PetscInt) const {
+    const T *const        u = field.u;
     const size_t at = patch.index(i, j, 0), row = patch.size[0];
     const T      beside[2][2] = {{i > 0 ? u[at - 1] : T(0), i + 1 < patch.size[0] ? u[at + 1] : T(0)},
                                  {j > 0 ? u[at - row] : T(0), j + 1 < patch.size[1] ? u[at + row] : T(0)}};
@@ -154,8 +155,8 @@ static PetscErrorCode product_with_transfers(PetscInt N, bool pinned, PetscReal 
   PetscCallCUDA(cudaMalloc((void **)&device_y, bytes));
   const Box all = patch.all(), inner = {{1, 1, 0}, {N - 1, N - 1, 1}};
   const auto launch = [&]() -> PetscErrorCode {
-    return launch_rows(patch, StarRow<T>{{}, star, {}}, AtEnd<T>{patch, star, device_u, device_y}, (const T *)device_u,
-                       Form::product, (const T *)nullptr, all, inner, device_y);
+    return launch_rows(patch, StarRow<T>{{}, star, {}}, AtEnd<T>{patch, star, {device_u, {}, nullptr}, device_y},
+                       (const T *)device_u, Form::product, (const T *)nullptr, all, inner, device_y);
   };
   PetscCall(time_of(seconds, launch, kernel));
   PetscCall(time_of(

@@ -34,15 +34,7 @@ PetscErrorCode SystemHierarchy::Apply(int l, Form form, const T *b, const T *x, 
   PetscFunctionBegin;
   PetscCall(RowsToApply(l, &rows));
   PetscCall(rows->Prepare(&arrays, &op));
-  const Patch &patch = at.op->patch();
-  const bool   meanwhile = at.halo->travels_by_host(memory_) && op->interior_first(memory_); // it is computed
-  PetscCall(at.halo->Begin(x, memory_));
-  if (!meanwhile) PetscCall(at.halo->End());
-  PetscCall(op->apply(memory_, meanwhile ? patch.interior() : patch.all(), at.halo->field(), form, b, y));
-  if (meanwhile) {
-    PetscCall(at.halo->End());
-    PetscCall(op->points(memory_, patch.border(), at.halo->field(), form, b, y));
-  }
+  PetscCall(MatStencilApplyPrepared(*op, at.op->patch(), at.halo, memory_, form, x, b, y));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
