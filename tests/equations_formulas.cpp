@@ -2,6 +2,7 @@
 
 #include "catch.hpp"
 #include "equations.hpp"
+#include "misuse.hpp"
 
 #include <cmath>
 
@@ -291,8 +292,12 @@ TEST_CASE("the gas of Sod's shock tube has the exact solution's waves", "[equati
   if (!equations_work()) return;
   const auto error_of = [&](PetscInt N, const std::string &flux) {
     std::string text = gallery_content("sod.h");
-    for (size_t at = 0; (at = text.find("minmod_x", at)) != std::string::npos; at += flux.size())
-      text.replace(at, 8, flux);
+    const bool  two = flux.compare(0, 4, "hll_") == 0;
+    for (const auto &replaced :
+         {std::array<std::string, 2>{"minmod_x", flux}, {", s, ", two ? ", v - c, v + c, " : ", s, "}})
+      for (size_t at = 0; (at = text.find(replaced[0], at)) != std::string::npos; at += replaced[1].size())
+        text.replace(at, replaced[0].size(), replaced[1]);
+    if (two) text.replace(text.find("s = abs(v) + "), 13, "c = ");
     Grid da;
     OK(DMDACreateFromEquation(PETSC_COMM_WORLD, text.c_str(), 1, &N, &da));
     Vector u = make_vector(da);
@@ -314,4 +319,144 @@ TEST_CASE("the gas of Sod's shock tube has the exact solution's waves", "[equati
   CHECK(coarse < 0.015);
   CHECK(coarse < first / 1.8);
   CHECK(fine < coarse / 1.5);
+  // waves of two speeds: less is smeared
+  const PetscReal hll = error_of(100, "hll_x"), hll_minmod = error_of(100, "hll_minmod_x"),
+                  hll_vanleer = error_of(100, "hll_vanleer_x"), vanleer = error_of(100, "vanleer_x");
+  INFO(hll << ' ' << hll_minmod << ' ' << hll_vanleer << ' ' << vanleer);
+  CHECK(hll < 0.85 * first);
+  CHECK(hll_minmod < coarse);
+  CHECK(hll_vanleer < 1.02 * vanleer);
+}
+
+static bool is_linear(DM da, const std::string &text) {
+  PetscBool linear;
+  set_equation(da, text);
+  OK(DMDAEquationGetLinear(da, &linear));
+  return linear;
+}
+
+TEST_CASE("fluxes of two wave speeds: by hand, in any order, of one side where all waves go there", "[equations]") {
+  if (!equations_work()) return;
+  const std::string head = "parameter(g, 9.81)\ndirichlet(sides) = 1\nneumann(top)\nstretch(y, tanh, 1)\n";
+  Grid              da = grid_of(2, 9, DMDA_STENCIL_STAR, 2);
+  const std::string by_hand =
+      "p(i) = u(i) - sqrt(g)\nq(i) = 2*u(i) + 1\nlow(i) = min(min(p(i - 1), p(i)), min(q(i - 1), q(i)))\n"
+      "high(i) = max(max(p(i - 1), p(i)), max(q(i - 1), q(i)))\nf(i) = u(i)^2/2\n"
+      "face(i) = low(i) >= 0 ? f(i - 1) + 0*high(i) : high(i) <= 0 ? f(i) + 0*low(i)\n"
+      "  : (high(i)*f(i - 1) - low(i)*f(i) + low(i)*high(i)*(u(i) - u(i - 1)))/(high(i) - low(i))\n";
+  const std::string rate = "rate = (face(1) - face(0))/hx + u";
+  CHECK(difference_of(da, head + "rate = hll_x(u^2/2, u - sqrt(g), 2*u + 1, u) + u", head + by_hand + rate) < 1e-11);
+  for (const std::string name : {"hll_y", "hll_minmod_y", "hll_vanleer_x"})
+    CHECK(difference_of(da, head + "rate = " + name + "(u^2, u - 1, u + g, u)",
+                        head + "rate = " + name + "(u^2, u + g, u - 1, u)") < 1e-12);
+  // speeds of two signs that differ in size only
+  for (const std::string name : {"minmod", "vanleer"})
+    CHECK(difference_of(da, head + "rate = hll_" + name + "_y(u^2, -3, 3, u)",
+                        head + "rate = " + name + "_y(u^2, 3, u)") < 1e-12);
+  CHECK(difference_of(da, head + "rate = hll_x(u^2, 1, 3, u) - hll_y(u, -1, -2, u)",
+                      head + "rate = (u^2 - u(-1)^2)/hx - (u(0, 1) - u)/hy") < 1e-11);
+  CHECK(difference_of(da, head + "rate = hll_x(u^2, 0, 0, u)", head + "rate = (u(1)^2 - u(-1)^2)/(2*hx)") < 1e-11);
+  CHECK(!is_linear(da, head + "rate = hll_x(u, u, 3, u)"));
+  CHECK(is_linear(da, head + "rate = hll_x(3*u, -1, g, u)"));
+  CHECK(!is_linear(da, head + "rate = hll_minmod_x(3*u, -1, g, u)"));
+}
+
+TEST_CASE("fluxes of two wave speeds: gases at rest side by side, and water over a dry bed", "[equations]") {
+  if (!equations_work()) return;
+  const PetscInt N = 200;
+  for (const std::string flux : {"hll_x", "hll_minmod_x", "hll_vanleer_x"}) {
+    INFO(flux);
+    const std::string gases = "grid(1, star, 2)\nunknowns(r, m, e)\nneumann(sides)\nv = m/r\np = 0.4*(e - m*v/2)\n"
+                              "c = sqrt(1.4*p/r)\nrate(r) = -" +
+                              flux + "(m, v - c, v + c, r)\nrate(m) = -" + flux +
+                              "(m*v + p, v - c, v + c, m)\nrate(e) = -" + flux +
+                              "(v*(e + p), v - c, v + c, e)\ninitial(r) = x < 0.5 ? 1 : 0.1\ninitial(e) = 2.5\n";
+    Grid tube;
+    OK(DMDACreateFromEquation(PETSC_COMM_WORLD, gases.c_str(), 1, &N, &tube));
+    Vector u = make_vector(tube);
+    OK(DMDAEquationComputeInitial(tube, u));
+    OK(TSSolve(stepper(tube, TSSSP, 0.2 / (PetscReal)N, 0.1), u));
+    const auto gas = natural_values(tube, u);
+    for (size_t i = 0; i < gas.size(); i += 3) { // pressure and velocity stay
+      CHECK(PetscAbsScalar(gas[i + 1]) < 1e-12);
+      CHECK(PetscAbsScalar(gas[i + 2] - 2.5) < 1e-12);
+    }
+    // a dam breaks (A. Ritter, 1892): the depth is (2 - s)²/9 at s = (x - 1/2)/t between -1 and 2
+    const std::string water = "grid(1, star, 2)\nunknowns(h, q)\nneumann(sides)\ndepth = max(h, 0)\n"
+                              "v = 2*depth*q/(depth^2 + max(depth^2, 1e-12))\nc = sqrt(depth + 1e-14)\n"
+                              "rate(h) = -" +
+                              flux + "(q, v - c, v + 2*c, h)\nrate(q) = -" + flux +
+                              "(q*v + depth^2/2, v - c, v + 2*c, q)\ninitial(h) = x < 0.5 ? 1 : 0\n";
+    Grid channel;
+    OK(DMDACreateFromEquation(PETSC_COMM_WORLD, water.c_str(), 1, &N, &channel));
+    Vector w = make_vector(channel);
+    OK(DMDAEquationComputeInitial(channel, w));
+    OK(TSSolve(stepper(channel, TSSSP, 0.15 / (PetscReal)N, 0.2), w));
+    const auto values = natural_values(channel, w);
+    PetscReal  error = 0, least = 1;
+    for (PetscInt i = 0; i < N; i++) {
+      const PetscReal s = (((PetscReal)i + 0.5) / (PetscReal)N - 0.5) / 0.2, h = PetscRealPart(values[(size_t)(2 * i)]);
+      error += PetscAbsReal(h - (s < -1 ? 1 : s > 2 ? 0 : (2 - s) * (2 - s) / 9)) / (PetscReal)N;
+      least = std::min(least, h);
+    }
+    INFO("error " << error << ", least depth " << least);
+    CHECK(error < (flux == "hll_x" ? 0.012 : 0.004));
+    CHECK(least > -1e-12);
+  }
+}
+
+TEST_CASE("second differences of fourth order: by hand, and the order of solutions", "[equations]") {
+  if (!equations_work()) return;
+  const std::string ends = "identity(left) = 1\nidentity(right)\ndirichlet(bottom) = x\nneumann(top)\nfield(k) = x^3\n",
+                    by_hand = "second(i) = (-w(i - 2) + 16*w(i - 1) - 30*w(i) + 16*w(i + 1) - w(i + 2))/(12*hx^2)\n";
+  Grid da = grid_of(2, 9, DMDA_STENCIL_STAR, 2);
+  CHECK(difference_of(da, ends + "residual = dxx(u, 4) + laplacian(u, 2) + dxx(u^2*k, 4)",
+                      ends + "v = u^2*k\nw(i) = u(i) + u(i)^2*k(i)\n" + by_hand +
+                          "near = x < 1.5*hx || x > 1 - 1.5*hx\nresidual = (near ? dxx(u) + dxx(v) : second(0)) + "
+                          "laplacian(u)") < 1e-10);
+  Grid ring = grid_of(2, 7, DMDA_STENCIL_STAR, 2, DM_BOUNDARY_PERIODIC);
+  CHECK(difference_of(ring, "w = u^2\nresidual = laplacian(w, 4)", "residual = dxx(u^2, 4) + dyy(u*u, 4)") < 1e-11);
+  CHECK(is_linear(ring, "parameter(a, 2)\nresidual = a*laplacian(u, 4)"));
+  // constants solve it: the null space is found
+  Vector       u = random_vector(ring, 1);
+  Matrix       J = jacobian(ring, u, MATAIJ);
+  MatNullSpace constants;
+  OK(MatGetNullSpace(J, &constants));
+  CHECK(constants);
+  Options options("-ksp_type preonly -pc_type redundant -snes_rtol 1e-13");
+  for (const char *sides : {"dirichlet(sides)", "identity(sides)"}) {
+    PetscReal error[2];
+    for (int fine = 0; fine < 2; fine++) {
+      Grid     along = grid_of(1, (fine ? 96 : 48) + (sides[0] == 'i' ? 1 : -1), DMDA_STENCIL_STAR, 2);
+      Vector   exact = make_vector(along);
+      Vec      solution;
+      PetscInt its;
+      set_equation(along, std::string(sides) + "\nexact = exp(2*x)*cos(3*x)\nresidual = -laplacian(u, 4) + u^3");
+      OK(DMDAEquationComputeExact(along, 0, exact));
+      OK(solve(along, &solution, &its));
+      OK(VecAXPY(solution, -1, exact));
+      OK(VecNorm(solution, NORM_INFINITY, &error[fine]));
+      OK(VecDestroy(&solution));
+    }
+    INFO(sides << ": " << error[0] << ", " << error[1]);
+    CHECK(error[0] < 4e-5);
+    CHECK(error[1] < error[0] / 12);
+  }
+}
+
+TEST_CASE("differences of an order, or at ends, that there are not are refused", "[equations]") {
+  if (!equations_work()) return;
+  Grid       da = grid_of(2, 9, DMDA_STENCIL_STAR, 2), narrow = grid_of(2, 9, DMDA_STENCIL_STAR, 1);
+  const auto set = [](DM on, const char *text) { return [=] { return DMDASetEquation(on, text); }; };
+  EXPECT_ERROR(PETSC_ERR_USER, ({"equation:1", "order of laplacian is 2 or 4"}), set(da, "residual = laplacian(u, 3)"));
+  EXPECT_ERROR(PETSC_ERR_USER, ({"order of dxx is 2 or 4"}), set(da, "parameter(n, 4)\nresidual = dxx(u, n)"));
+  EXPECT_ERROR(PETSC_ERR_USER, ({"dx takes 1 argument"}), set(da, "residual = dx(u, 4)"));
+  EXPECT_ERROR(PETSC_ERR_USER, ({"laplacian takes 1 argument"}), set(da, "residual = laplacian(u, 4, 4)"));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"laplacian(u, 4) reads", "width 2"}),
+               set(narrow, "residual = laplacian(u, 4)"));
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"equation:2", "fourth order", "along y", "neumann", "second order"}),
+               set(da, "neumann(top)\nresidual = laplacian(u, 4)"));
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"fourth order", "along x", "stretched"}),
+               set(da, "stretch(x, tanh, 2)\nresidual = dxx(u, 4)"));
+  OK(DMDASetEquation(da, "stretch(x, tanh, 2)\nneumann(left)\nresidual = dyy(u, 4)"));
 }

@@ -116,6 +116,9 @@ TEST_CASE("derivatives by parameters are those of difference quotients", "[equat
       {"parameter(a, 2)\nparameter(b, 0.7)\nstretch(x, geometric, 3)\nstretch(y, tanh, 2)\nrobin(sides, b) = a\n"
        "rate = b*laplacian(u) + minmod_x(a*u^2, b*u, u) + rusanov_y(u^b, a, u)",
        lattice(2, 8, 1, 2)},
+      {"parameter(a, 2)\nparameter(b, 0.7)\ndirichlet(left) = a\nidentity(top) = b*x\n"
+       "rate = a*laplacian(b*u^2, 4) - hll_minmod_x(a*u^2, u - b, u + a, u) - hll_y(u^a, -a, b, u)",
+       lattice(2, 8, 1, 2)},
       {"parameter(a, 2)\nparameter(b, 0.7)\nunknowns(u, v)\nrobin(left, a, v) = b\nneumann(sides)\nm = a*v - "
        "b*laplacian(v)\n"
        "rate(u) = laplacian(m) + a*u*v\nrate(v) = b*bilaplacian(v) - v + a",

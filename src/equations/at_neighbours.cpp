@@ -7,11 +7,17 @@ namespace shellac {
 // A call of a formula, by the steps that follow it.
 static const char formula_call[] = "@";
 
-const std::vector<std::string> words_of_grid = {
-    "x",         "y",        "z",         "t",           "hx",        "hy",        "hz",       "step_x",    "step_y",
-    "step_z",    "d",        "laplacian", "bilaplacian", "dx",        "dy",        "dz",       "dxx",       "dyy",
-    "dzz",       "dxy",      "upwind_x",  "upwind_y",    "upwind_z",  "integral",  "mean",     "rusanov_x", "rusanov_y",
-    "rusanov_z", "minmod_x", "minmod_y",  "minmod_z",    "vanleer_x", "vanleer_y", "vanleer_z"};
+static std::vector<std::string> all_words() {
+  std::vector<std::string> words = {"t", "d", "laplacian", "bilaplacian", "dxy", "integral", "mean"};
+  for (const std::string axis : {"x", "y", "z"}) {
+    for (const char *of :
+         {"", "h", "step_", "d", "upwind_", "rusanov_", "minmod_", "vanleer_", "hll_", "hll_minmod_", "hll_vanleer_"})
+      words.push_back(of + axis);
+    words.push_back("d" + axis + axis);
+  }
+  return words;
+}
+const std::vector<std::string> words_of_grid = all_words();
 
 bool is_coordinate(const std::string &name) {
   return name == "x" || name == "y" || name == "z" || name == "t";
@@ -19,11 +25,21 @@ bool is_coordinate(const std::string &name) {
 static bool is_spacing(const std::string &name) {
   return name == "hx" || name == "hy" || name == "hz" || name == "step_x" || name == "step_y" || name == "step_z";
 }
+bool has_order(const Node &call) {
+  return call.parts.size() == 2 &&
+         (call.text == "laplacian" || call.text == "dxx" || call.text == "dyy" || call.text == "dzz");
+}
+int order_of(const Node &call) {
+  if (!has_order(call)) return 2;
+  const std::string order = call.parts[1].kind == Node::number ? call.parts[1].text : "";
+  return order == "4" ? 4 : order == "2" ? 2 : 0;
+}
 bool is_limited_flux(const std::string &name) {
-  return name.compare(0, 7, "minmod_") == 0 || name.compare(0, 8, "vanleer_") == 0;
+  return name.find("minmod_") != std::string::npos || name.find("vanleer_") != std::string::npos;
 }
 size_t arguments_of_helper(const std::string &name) {
   if (is_coordinate(name) || is_spacing(name) || !has(words_of_grid, name)) return 0;
+  if (name.compare(0, 4, "hll_") == 0) return 4;
   if (name.compare(0, 8, "rusanov_") == 0 || is_limited_flux(name)) return 3;
   return name == "d" || name.compare(0, 7, "upwind_") == 0 ? 2 : 1;
 }
@@ -53,7 +69,7 @@ static bool is_read(const NamesOf &names, const Node &call, size_t a) {
   if (const auto *d = names.definition(call.text)) return a < d->is_grid.size() && d->is_grid[a];
   if (names.is_own(call.text)) return false;
   const size_t of_helper = arguments_of_helper(call.text);
-  return a + 1 == of_helper || of_helper == 3 || (call.text == "d" && a == 0 && varies(names, call.parts[0]));
+  return a + 1 == of_helper || of_helper > 2 || (call.text == "d" && a == 0 && varies(names, call.parts[0]));
 }
 
 void find_grid_arguments(const EquationText &text, EquationText::Definition *d) {
@@ -121,6 +137,9 @@ Node with_formulas(const EquationText &text, const Node &tree, const EquationTex
     part = formula;
     if (is_integral(names, tree)) return part;
   }
+  const size_t arguments = tree.kind == Node::call && !names.is_own(tree.text) ? arguments_of_helper(tree.text) : 0;
+  if (arguments && order_of(tree) == 4) made.text = "equation::" + tree.text + "_4";
+  if (arguments) made.parts.resize(arguments); // without the order
   if (made.text != formula_call) return made;
   made.text = made.parts[0].text;
   made.parts.erase(made.parts.begin());

@@ -14,7 +14,9 @@ bool is_coordinate(const std::string &name); // or the time
 // How many arguments laplacian, d and the like take; 0: the name is another one. The last one is read at neighbours, or all
 // of three.
 size_t arguments_of_helper(const std::string &name);
-bool   is_limited_flux(const std::string &name);            // minmod_x and the like, of three arguments
+bool   has_order(const Node &call);                         // as laplacian(u, 4)
+int    order_of(const Node &call);                          // 2 or 4; 0: one that there is not
+bool   is_limited_flux(const std::string &name);            // minmod_x, hll_vanleer_x and the like
 bool   varies(const NamesOf &names, const Node &tree);      // a value may differ from point to point
 bool   is_integral(const NamesOf &names, const Node &node); // or a mean, of what is evaluated at all points
 

@@ -34,6 +34,14 @@ template <class Point, class F> auto second_difference(const Point &p, int axis,
     return (after - 2 * here + before) * (p.inverse_h(axis) * p.inverse_h(axis));
 }
 
+// The second one of fourth order, on a uniform axis; of second order where it would read beyond an end. Of equal values
+// it is zero to the last bit.
+template <class Point, class F> auto second_of_fourth_order(const Point &p, int axis, const F &f) {
+  if (p.leaves(axis, -2) || p.leaves(axis, 2)) return second_difference(p, axis, f);
+  const auto here = f(0), near = (f(1) - here) - (here - f(-1)), far = (f(2) - here) - (here - f(-2));
+  return (16 * near - far) * (p.inverse_h(axis) * p.inverse_h(axis) / 12);
+}
+
 template <class U> auto neighbour(const U &u, int axis, int d) {
   return u(axis == 0 ? d : 0, axis == 1 ? d : 0, axis == 2 ? d : 0);
 }
@@ -59,9 +67,13 @@ template <class U> auto derivative(const U &u, int axis) {
   const auto &of = continued(u);
   return first_difference(u.point, axis, [&](int d) { return neighbour(of, axis, d); });
 }
-template <class U> auto second(const U &u, int axis) {
+template <int order = 2, class U> auto second(const U &u, int axis) {
   const auto &of = continued(u);
-  return second_difference(u.point, axis, [&](int d) { return neighbour(of, axis, d); });
+  const auto  f = [&](int d) { return neighbour(of, axis, d); };
+  if constexpr (order == 4)
+    return second_of_fourth_order(u.point, axis, f);
+  else
+    return second_difference(u.point, axis, f);
 }
 SHELLAC_ALONG(dx, derivative, 0)
 SHELLAC_ALONG(dy, derivative, 1)
@@ -69,6 +81,9 @@ SHELLAC_ALONG(dz, derivative, 2)
 SHELLAC_ALONG(dxx, second, 0)
 SHELLAC_ALONG(dyy, second, 1)
 SHELLAC_ALONG(dzz, second, 2)
+SHELLAC_ALONG(dxx_4, second<4>, 0)
+SHELLAC_ALONG(dyy_4, second<4>, 1)
+SHELLAC_ALONG(dzz_4, second<4>, 2)
 template <class V> auto dxy(const V &v) { // needs a box
   const auto &u = continued(v);
   if constexpr (stretched) {
@@ -78,12 +93,14 @@ template <class V> auto dxy(const V &v) { // needs a box
   } else
     return (u(1, 1) - u(-1, 1) - u(1, -1) + u(-1, -1)) * (u.point.inverse_h(0) * u.point.inverse_h(1) / 4);
 }
-template <class U> auto laplacian(const U &u) {
-  auto sum = second(u, 0);
-  SHELLAC_EACH for (int a = 1; a < dim; a++) sum = sum + second(u, a);
+template <int order = 2, class U> auto laplacian(const U &u) {
+  auto sum = second<order>(u, 0);
+  SHELLAC_EACH for (int a = 1; a < dim; a++) sum = sum + second<order>(u, a);
   return sum;
 }
-
+template <class U> auto laplacian_4(const U &u) {
+  return laplacian<4>(u);
+}
 // A point so many steps away, for formulas that are evaluated there.
 template <class Point> struct Shifted {
   using Real = typename Point::Real;
@@ -250,6 +267,45 @@ SHELLAC_FLUX(rusanov_x, rusanov, 0)
 SHELLAC_FLUX(rusanov_y, rusanov, 1)
 SHELLAC_FLUX(rusanov_z, rusanov, 2)
 
+// The speeds of the waves at a face, of which the halves f - speed u come from the lower and from the upper side; and twice the
+// flux that these halves make: of s and -s, or of the slowest and the fastest wave of both sides, in which order they are
+// given (A. Harten, P. D. Lax and B. van Leer, 1983). Of waves to one side alone the flux is that side's.
+template <class S> struct EqualSpeeds {
+  S                                s;
+  template <class F, class U> auto half(int sign, const F &f, const U &u) const { return f + sign * s * u; }
+  template <class A> auto twice(const A &from_lower, const A &from_upper) const { return from_lower + from_upper; }
+};
+template <class S> struct TwoSpeeds {
+  S slow, fast, part; // not above and not below zero; what the lower side's half is of the flux
+  template <class F, class U> auto half(int sign, const F &f, const U &u) const {
+    return f - (sign > 0 ? slow : fast) * u;
+  }
+  template <class A> auto twice(const A &from_lower, const A &from_upper) const {
+    return 2 * part * from_lower + 2 * (1 - part) * from_upper;
+  }
+};
+template <class S> EqualSpeeds<S> equal_speeds(const S &s) {
+  return {s};
+}
+template <class A, class B> auto two_speeds(const A &a, const A &other_a, const B &b, const B &other_b) {
+  const auto slow = min(min(min(a, other_a), min(b, other_b)), 0), fast = max(max(max(a, other_a), max(b, other_b)), 0);
+  const bool rest = slow == fast;
+  const auto part = (fast + (rest ? 0.5 : 0.)) / (fast - slow + (rest ? 1. : 0.));
+  return TwoSpeeds<decltype(number_of(part))>{slow, fast, part};
+}
+
+template <class F, class A, class B, class U> auto hll(const F &f, const A &a, const B &b, const U &u, int axis) {
+  const auto at = [&](const auto &v, int d) { return neighbour(v, axis, d); };
+  const auto twice_on_face = [&](int d) { // to the point d
+    const auto s = two_speeds(at(a, d - 1), at(a, d), at(b, d - 1), at(b, d));
+    return s.twice(s.half(1, at(f, d - 1), at(u, d - 1)), s.half(-1, at(f, d), at(u, d)));
+  };
+  return (twice_on_face(1) - twice_on_face(0)) * (u.point.inverse_h(axis) / 2);
+}
+SHELLAC_FLUX(hll_x, hll, 0)
+SHELLAC_FLUX(hll_y, hll, 1)
+SHELLAC_FLUX(hll_z, hll, 2)
+
 // Of two slopes of one sign the smaller one (P. L. Roe, 1986), or the harmonic mean (B. van Leer, 1974); otherwise zero.
 struct Minmod {
   template <class A> static auto of(const A &a, const A &b) { return max(min(a, b), 0) + min(max(a, b), 0); }
@@ -261,17 +317,17 @@ struct VanLeer {
   }
 };
 
-// The same, where each half f ± speed u reaches the face along a limited slope from the side that it comes from
-// (B. van Leer, 1979; C.-W. Shu and S. Osher, 1988).
-template <class Limiter, class F, class S, class U> auto limited(const F &f, const S &speed, const U &u, int axis) {
+// Each half reaches the face along a limited slope from the side that it comes from (B. van Leer, 1979; C.-W. Shu and
+// S. Osher, 1988). speeds(d): at the face to the point d.
+template <class Limiter, class Speeds, class F, class U>
+auto along_slopes(const Speeds &speeds, const F &f, const U &u, int axis) {
   const auto at = [&](const auto &v, int d) { return neighbour(v, axis, d); };
-  // each is evaluated once: at the points from -2 and -1 on
-  const decltype(at(f, 0))          fluxes[] = {at(f, -2), at(f, -1), at(f, 0), at(f, 1), at(f, 2)};
-  const decltype(at(u, 0))          values[] = {at(u, -2), at(u, -1), at(u, 0), at(u, 1), at(u, 2)};
-  const decltype(abs(at(speed, 0))) speeds[] = {abs(at(speed, -1)), abs(at(speed, 0)), abs(at(speed, 1))};
-  const auto                        twice_on_face = [&](int d) { // to the point d
-    const auto faster = max(speeds[d], speeds[d + 1]);
-    const auto half = [&](int sign, int i) { return fluxes[i + 2] + sign * faster * values[i + 2]; };
+  // each is evaluated once: at the points from -2 on
+  const decltype(at(f, 0)) fluxes[] = {at(f, -2), at(f, -1), at(f, 0), at(f, 1), at(f, 2)};
+  const decltype(at(u, 0)) values[] = {at(u, -2), at(u, -1), at(u, 0), at(u, 1), at(u, 2)};
+  const auto               twice_on_face = [&](int d) {
+    const auto s = speeds(d);
+    const auto half = [&](int sign, int i) { return s.half(sign, fluxes[i + 2], values[i + 2]); };
     const auto from = [&](int sign, int i) {
       const auto here = half(sign, i), before = here - half(sign, i - 1), after = half(sign, i + 1) - here;
       if constexpr (stretched)
@@ -280,9 +336,21 @@ template <class Limiter, class F, class S, class U> auto limited(const F &f, con
       else
         return here + Limiter::of(before, after) * sign / 2;
     };
-    return from(1, d - 1) + from(-1, d);
+    return s.twice(from(1, d - 1), from(-1, d));
   };
   return (twice_on_face(1) - twice_on_face(0)) * (u.point.inverse_h(axis) / 2);
+}
+// Of values at the points -1, 0 and 1.
+#define SHELLAC_BESIDE_FACES(v) neighbour(v, axis, -1), neighbour(v, axis, 0), neighbour(v, axis, 1)
+template <class Limiter, class F, class S, class U> auto limited(const F &f, const S &speed, const U &u, int axis) {
+  const decltype(neighbour(speed, axis, 0)) s[] = {SHELLAC_BESIDE_FACES(speed)};
+  return along_slopes<Limiter>([&](int d) { return equal_speeds(max(abs(s[d]), abs(s[d + 1]))); }, f, u, axis);
+}
+template <class Limiter, class F, class A, class B, class U>
+auto limited(const F &f, const A &slowest, const B &fastest, const U &u, int axis) {
+  const decltype(neighbour(slowest, axis, 0)) a[] = {SHELLAC_BESIDE_FACES(slowest)};
+  const decltype(neighbour(fastest, axis, 0)) b[] = {SHELLAC_BESIDE_FACES(fastest)};
+  return along_slopes<Limiter>([&](int d) { return two_speeds(a[d], a[d + 1], b[d], b[d + 1]); }, f, u, axis);
 }
 SHELLAC_FLUX(minmod_x, limited<Minmod>, 0)
 SHELLAC_FLUX(minmod_y, limited<Minmod>, 1)
@@ -290,6 +358,12 @@ SHELLAC_FLUX(minmod_z, limited<Minmod>, 2)
 SHELLAC_FLUX(vanleer_x, limited<VanLeer>, 0)
 SHELLAC_FLUX(vanleer_y, limited<VanLeer>, 1)
 SHELLAC_FLUX(vanleer_z, limited<VanLeer>, 2)
+SHELLAC_FLUX(hll_minmod_x, limited<Minmod>, 0)
+SHELLAC_FLUX(hll_minmod_y, limited<Minmod>, 1)
+SHELLAC_FLUX(hll_minmod_z, limited<Minmod>, 2)
+SHELLAC_FLUX(hll_vanleer_x, limited<VanLeer>, 0)
+SHELLAC_FLUX(hll_vanleer_y, limited<VanLeer>, 1)
+SHELLAC_FLUX(hll_vanleer_z, limited<VanLeer>, 2)
 
 // The Laplacian of the Laplacian: 5, 13 or 25 points; needs a width of 2 and, beyond one dimension, a box.
 template <class V> auto bilaplacian(const V &v) {

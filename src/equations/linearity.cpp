@@ -138,10 +138,13 @@ Dependence Rows::value_of(const Node &node, const Names &arguments_around) {
     return call(*function->second, arguments);
   }
   const size_t of_helper = arguments_of_helper(name);
-  if (of_helper == 1 && arguments.size() == 1) return Dependence(arguments[0].kind);
-  if (of_helper == 3 && arguments.size() == 3)
-    return arguments[1].kind == Dependence::constant && !is_limited_flux(name) ? larger(arguments[0], arguments[2])
-                                                                               : function_of(arguments);
+  if (of_helper == 1 && !arguments.empty()) return Dependence(arguments[0].kind);
+  if (of_helper > 2 && arguments.size() == of_helper) { // the flux, speeds, what is carried
+    const std::vector<Dependence> speeds(arguments.begin() + 1, arguments.end() - 1);
+    return function_of(speeds).kind == Dependence::constant && !is_limited_flux(name)
+               ? larger(arguments.front(), arguments.back())
+               : function_of(arguments);
+  }
   if (of_helper == 2 && arguments.size() == 2)
     return arguments[0].kind == Dependence::constant ? Dependence(arguments[1].kind) : function_of(arguments);
   if (arguments.size() == 2 && name == "pow") return power(arguments[0], arguments[1]);

@@ -179,7 +179,9 @@ private:
     const size_t    of_helper = arguments_of_helper(name), n = of_helper  ? of_helper
                                                                : function ? function->arguments()
                                                                           : 1;
-    return !called || given != n ? takes(n) : "";
+    const int       order = called ? order_of(node) : 2;
+    if (order == 0) return "the order of " + name + " is 2 or 4, as in " + name + "(u, 4)";
+    return !called || (given != n && !has_order(node)) ? takes(n) : "";
   }
 
   void look(const Expression &e, Scope scope, const std::string &what = "",
@@ -195,6 +197,8 @@ private:
       const size_t axis = std::string("xyz").find(node.text.back());
       if (!own && has(words_of_grid, node.text) && axis != std::string::npos && axis > 0)
         text_.axis_uses.push_back({node.text, (int)axis, e.line + node.line});
+      for (size_t a = 0; a < 3 && !own && order_of(node) == 4; a++)
+        if (node.text == "laplacian" || a == axis) text_.fourth_order[a] = e.line + node.line;
       if (is_integral(names, node)) look_at_integral(names, node.parts[0], e.line + node.line);
     });
   }

@@ -1,5 +1,6 @@
 // Errors for a neighbour that a text reads beyond the DMDA's stencil, with the line that reads it.
 
+#include "equations/at_neighbours.hpp"
 #include "equations/equation.hpp"
 
 #include <algorithm>
@@ -39,8 +40,9 @@ Reader find_reader(const EquationText &text, const std::string &name, const int 
       int       given[3];
       const int line = e.line + call.line;
       if (call.kind != Node::call) return;
-      if ((call.text == "bilaplacian" || call.text == "dxy") && call.parts[0].text == name)
-        take({call.text + "(" + name + ")", line, 2});
+      const bool fourth = order_of(call) == 4;
+      if ((fourth || call.text == "bilaplacian" || call.text == "dxy") && call.parts[0].text == name)
+        take({call.text + "(" + name + (fourth ? ", 4)" : ")"), line, 2});
       if (call.text != name) return;
       if (!read_steps(call.parts, given))
         take({"", line, 1});

@@ -417,7 +417,7 @@ bool may_leave_stencil(const EquationText &text, int width, bool box) {
       int        steps[3], along = 0, farthest = 0;
       const size_t of_helper = arguments_of_helper(node.text); // a formula of it may read neighbours itself
       leaves = leaves || (of_helper && of_helper == node.parts.size() && node.parts.back().kind != Node::name) ||
-               of_helper == 3;
+               of_helper > 2 || (order_of(node) == 4 && (width < 2 || node.parts[0].kind != Node::name));
       const bool is_wide = node.text == "bilaplacian", is_step = node.text.compare(0, 5, "step_") == 0;
       if (is_wide || node.text == "dxy") leaves = leaves || !box || (is_wide && width < 2);
       if (!is_step && !has(read, node.text) && !has(also, node.text)) return;
@@ -433,9 +433,18 @@ bool may_leave_stencil(const EquationText &text, int width, bool box) {
 }
 
 // In 3-D many points are at the ends of rows, and computed separately each would read whole sectors of memory. Their
-// rules must be factors.
+// rules must be factors, and nothing may ask where the ends are.
 static bool has_whole_rows(const EquationShape &shape, const EquationText &text) {
-  bool factors = shape.dim == 3 && text.unknowns.size() == 1 && text.fields.empty() && steps_are_known(text);
+  bool factors = shape.dim == 3 && text.unknowns.size() == 1 && text.fields.empty() && steps_are_known(text) &&
+                 !text.fourth_order[0];
+  const auto look = [&](const NamesOf &names, const Node &tree) { // d(1 + u, u) extrapolates its coefficient
+    for_each_node(tree, [&](const Node &node) {
+      factors = factors && !(node.kind == Node::call && node.text == "d" && names.argument("d") < 0 &&
+                             varies(names, node.parts[0]) && !has_name(text.unknowns, node.parts[0].text));
+    });
+  };
+  for (const auto &d : text.definitions) look({&text, &d}, d.value.tree);
+  for (const auto &u : text.unknowns) look({&text}, u.row().tree);
   for (const EquationText::End &end : text.unknowns[0].ends[0])
     factors = factors && (text.periodic[0] || (end.form != EquationText::identity && !end.value && !text.has_exact));
   return factors;

@@ -92,6 +92,7 @@ struct EquationText {
   Stretching               stretching[3]; // of each axis
   std::vector<double>      domain;        // lower and upper end of each axis [length]; empty: 0 and 1
   bool                     has_rate = false, has_residual = false, has_initial = false, has_exact = false;
+  int fourth_order[3] = {0, 0, 0};                 // the line of differences along the axis that are; 0: there are none
   bool                     fields_of_time = false; // a formula of one depends on the time
   bool                     has_integrals = false, nests_integrals = false; // with integrals in them, perhaps
   int                      integral_of_state = 0; // the line of one that may depend on an unknown; 0: there is none
