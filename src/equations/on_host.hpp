@@ -165,25 +165,6 @@ template <class Row> void all_entries(const Place *place, const Region *region, 
     entries_by_loops<Row>(*place, *region, out);
 }
 
-// The rows' derivatives by the values of a field, times the numbers place.direction of the points, are added to the places
-// where these values are read.
-template <class Row, int r = 0>
-inline void add_transposed(const Place &q, Index i, Index j, Index k, const TableNearEnds &near, Index to,
-                           Scalar *out) {
-  Scalar entries[slots_of_loop];
-  for (int first = 0; first < arm_count; first += slots_of_loop) {
-    entries_of<Row, r>(q, FieldSeeds<slots_of_loop>(first), i, j, k, near, entries);
-    for (int n = 0; n < slots_of_loop && first + n < arm_count; n++)
-      out[near.field_place(first + n)] += q.direction[to * unknowns + r] * entries[n];
-  }
-  if constexpr (r + 1 < unknowns) add_transposed<Row, r + 1>(q, i, j, k, near, to, out);
-}
-template <class Row> void all_transposed(const Place *place, const Region *region, Scalar *out) {
-  for_each_point_at_ends(*place, *region, [&](Index i, Index j, Index k, const TableNearEnds &near, Index to) {
-    add_transposed<Row>(*place, i, j, k, near, to, out);
-  });
-}
-
 // ---- functions of the coordinates alone ----------------------------------------------------------------------------
 
 // Points beside each other along the first axis. Functions of coordinates are computed in vectors, at a few more of
@@ -229,6 +210,58 @@ template <class Row> void all_coordinates(const Place *q, const Region *region, 
   for_each_line(*q, *region, [&](Index i, Index j, Index k, int count, Index to) {
     coordinates_at<Row>(*q, Line<Real>(*q, i, j, k, count), count, out + to * unknowns);
   });
+}
+
+// ---- derivatives by fields -------------------------------------------------------------------------------------------
+
+// The rows' derivatives by the values of a field, times the numbers place.direction of the points, are added to the places
+// where these values are read. Inside, entries are computed for a line of points before they are added.
+constexpr int arms_of_pass = arm_count < most_slots_of_pass ? arm_count : most_slots_of_pass;
+template <class Row, int r>
+SHELLAC_WHOLE void entries_on_line(const Place &q, int first, Index i, Index j, Index k, int count,
+                                   Scalar (*entries)[points_of_line]) {
+  const Index from = place_read(q, i, j, k);
+  SHELLAC_INDEPENDENT for (int n = 0; n < count; n++) {
+    Scalar of_point[arms_of_pass];
+    entries_of<Row, r>(q, FieldSeeds<arms_of_pass>(first), i + n, j, k, FromArrays{q, from + n}, of_point);
+    SHELLAC_EACH for (int m = 0; m < arms_of_pass; m++) entries[m][n] = of_point[m];
+  }
+}
+template <class Row, int r> void add_inside(const Place &q, const Region &region, Scalar *out) {
+  constexpr int y = dim > 1 ? width : 0, z = dim > 2 ? width : 0;
+  for_each_line(q, region, [&](Index i, Index j, Index k, int count, Index to) {
+    const FromArrays first_point{q, place_read(q, i, j, k)};
+    for (int first = 0; first < arm_count; first += arms_of_pass) {
+      Scalar entries[arms_of_pass][points_of_line];
+      entries_on_line<Row, r>(q, first, i, j, k, count, entries);
+      for (int dz = -z; dz <= z; dz++)
+        for (int dy = -y; dy <= y; dy++)
+          for (int dx = -width; dx <= width; dx++) {
+            const int arm = in_stencil(dx, dy, dz) ? arm_of(dx, dy, dz) - first : -1;
+            if (arm < 0 || arm >= arms_of_pass) continue;
+            Scalar *const there = out + first_point.index(dx, dy, dz);
+            for (int n = 0; n < count; n++) there[n] += q.direction[(to + n) * unknowns + r] * entries[arm][n];
+          }
+    }
+  });
+}
+template <class Row, int r>
+inline void add_at_end(const Place &q, Index i, Index j, Index k, const TableNearEnds &near, Index to, Scalar *out) {
+  Scalar entries[arms_of_pass];
+  for (int first = 0; first < arm_count; first += arms_of_pass) {
+    entries_of<Row, r>(q, FieldSeeds<arms_of_pass>(first), i, j, k, near, entries);
+    for (int n = 0; n < arms_of_pass && first + n < arm_count; n++)
+      out[near.field_place(first + n)] += q.direction[to * unknowns + r] * entries[n];
+  }
+}
+template <class Row, int r = 0> void all_transposed(const Place *place, const Region *region, Scalar *out) {
+  if (region->ends)
+    for_each_point_at_ends(*place, *region, [&](Index i, Index j, Index k, const TableNearEnds &near, Index to) {
+      add_at_end<Row, r>(*place, i, j, k, near, to, out);
+    });
+  else
+    add_inside<Row, r>(*place, *region, out);
+  if constexpr (r + 1 < unknowns) all_transposed<Row, r + 1>(place, region, out);
 }
 
 // ---- data of ends ----------------------------------------------------------------------------------------------------

@@ -343,6 +343,20 @@ class Equation:
         c.call("DMDACreateEquationMat", ctypes.c_void_p(self.da.handle), ctypes.byref(A))
         return c.adopt(self.da, A)
 
+    def derivative(self, u, name=None, time=None):
+        """The derivative of what `evaluate` computes by a parameter or a field of this name, or by all parameters: a
+        PETSc.Mat, with a column for each parameter, or products, also with the transpose, for a field.
+        """
+        state = self._state(u, "shellac.Equation.derivative(): u")
+        with c.temporary(*([] if state is u else [state])):
+            time = self.time if time is None else self._agreed_time(time, "shellac.Equation.derivative(): time")
+            P = ctypes.c_void_p()
+            c.call("DMDACreateEquationJacobianP", ctypes.c_void_p(self.da.handle),
+                   None if name is None else ctypes.c_char_p(name.encode()), ctypes.byref(P))
+            P = c.adopt(self.da, P)
+            _call("DMDAEquationComputeJacobianP", self.da, time, state, P)
+            return P
+
     # ---- solvers ----------------------------------------------------------------------------------------------------
 
     @property
