@@ -112,6 +112,23 @@ class Steady(unittest.TestCase):
                                            rtol=1e-6)
                 self.assertEqual(eq.snes.getIterationNumber(), 1)
 
+    def test_derivatives_by_parameters_and_fields(self):
+        da = grid(6, 5)
+        k, x, d = rng.random((5, 6)), rng.random((5, 6)), rng.random((5, 6))
+        eq = shellac.Equation(da, "parameter(a, 2)\nparameter(b, 3)\nfield(k)\nresidual = a*k*u^2 - b*k^3", k=k)
+        by_all, by_b, by_k = eq.derivative(x), eq.derivative(x, "b"), eq.derivative(x, "k")
+        for p, (of, expected) in enumerate(((by_all, k * x * x), (by_all, -k**3), (by_b, -k**3))):
+            v = of.createVecRight()
+            for i in range(*v.getOwnershipRange()):
+                v[i] = of is by_b or i == p
+            v.assemble()
+            np.testing.assert_allclose(everywhere(da, of * v), expected, rtol=1e-13)
+        slope = 2 * x * x - 9 * k * k
+        np.testing.assert_allclose(everywhere(da, by_k * shellac.scatter(da, d)), slope * d, rtol=1e-12)
+        back = by_k.createVecRight()
+        by_k.multTranspose(shellac.scatter(da, d), back)
+        np.testing.assert_allclose(everywhere(da, back), slope * d, rtol=1e-12)
+
     def test_coordinates_make_a_field_and_are_those_of_the_text(self):
         for n in ((8,), (5, 4), (4, 3, 5)):
             da = grid(*n)
