@@ -262,6 +262,10 @@ TEST_CASE("whole rows of a text in 3-D are the same on the GPU as on the host", 
              false);
   check_rows("periodic(x)\nresidual = u * u(1, -1, 1) - u(-1, 1, -1)", 34, DMDA_STENCIL_BOX, 1, true);
   check_rows("neumann(left)\nresidual = -laplacian(u) + u * u(2, 0, 0) - u(-2, 0, 0)", 22, DMDA_STENCIL_STAR, 2, false);
+  // what asks where the ends are
+  check_rows("robin(left, 2)\nresidual = -d(1 + u*u, u) + hll_x(u^2, u - 1, u + 1, u)", 66, DMDA_STENCIL_STAR, 1,
+             false);
+  check_rows("residual = -laplacian(u, 4) + hll_vanleer_y(u^2, u, 2*u, u)", 22, DMDA_STENCIL_STAR, 2, false);
 }
 
 // A captured Mat looks for slots that are zero at each assembly.

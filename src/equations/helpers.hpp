@@ -267,9 +267,9 @@ SHELLAC_FLUX(rusanov_x, rusanov, 0)
 SHELLAC_FLUX(rusanov_y, rusanov, 1)
 SHELLAC_FLUX(rusanov_z, rusanov, 2)
 
-// The speeds of the waves at a face, of which the halves f - speed u come from the lower and from the upper side; and twice the
-// flux that these halves make: of s and -s, or of the slowest and the fastest wave of both sides, in which order they are
-// given (A. Harten, P. D. Lax and B. van Leer, 1983). Of waves to one side alone the flux is that side's.
+// The speeds of the waves at a face: halves f - speed u come from either side, and make twice the flux. They are s and -s,
+// or those of the slowest and the fastest wave of both sides, in any order (A. Harten, P. D. Lax and B. van Leer, 1983);
+// where all go one way, the flux is that of the side that they come from.
 template <class S> struct EqualSpeeds {
   S                                s;
   template <class F, class U> auto half(int sign, const F &f, const U &u) const { return f + sign * s * u; }
