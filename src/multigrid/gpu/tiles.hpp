@@ -106,17 +106,19 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   let_next_kernel_begin();
 
   // b, the guess and the correction
-  const auto b_at = [&](PetscInt p, PetscInt q) {
+  const auto own_b = [&](PetscInt p, PetscInt q) {
     const PetscInt on_x = periodic_index(patch, 0, p),
                    on_y = periodic_index(patch, 1, q); // of a window, which is alone
-    if (pass.own.b && pass.own.has(on_x, on_y)) return pass.own.b[pass.own.index(on_x, on_y)];
-    return value_near(patch, pass.b, p, q);
+    return pass.own.has(on_x, on_y) ? pass.own.b[pass.own.index(on_x, on_y)] : value_near(patch, pass.b, p, q);
   };
+  if (!pass.own.b) // one branch for all points: then their loads are under way together
 #pragma unroll
-  for (int r = 0; r < rows; r++) {
-    b[r] = b_at(i, j + r);
-    u[r] = Kind::given ? value_near(patch, pass.guess, i, j + r) : T(0);
-  }
+    for (int r = 0; r < rows; r++) b[r] = value_near(patch, pass.b, i, j + r);
+  else
+#pragma unroll
+    for (int r = 0; r < rows; r++) b[r] = own_b(i, j + r);
+#pragma unroll
+  for (int r = 0; r < rows; r++) u[r] = Kind::given ? value_near(patch, pass.guess, i, j + r) : T(0);
   if (Kind::corrected)
     for (int n = threadIdx.x; n < Shape::e_columns * Shape::e_rows; n += tile_threads)
       e[n] = value_near(pass.coarse_e, pass.e, I0 + n % Shape::e_columns - pass.coarse_e.start[0],
@@ -166,13 +168,15 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
         squares += squared(r_of[r]);
     }
   }
-  if (steps > 0)
+  if (steps > 0 && !pass.own.out)
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      if (writes[r]) pass.out[patch.index(i, j + r, 0)] = u[r];
+    }
+  else if (steps > 0)
 #pragma unroll
     for (int r = 0; r < rows; r++)
-      if (writes[r] && !pass.own.out)
-        pass.out[patch.index(i, j + r, 0)] = u[r];
-      else if (writes[r] && pass.own.has(i, j + r))
-        pass.own.out[pass.own.index(i, j + r)] = u[r];
+      if (writes[r] && pass.own.has(i, j + r)) pass.own.out[pass.own.index(i, j + r)] = u[r];
   if (!Kind::restricts) return;
   if (steps > 0) {
     exchange();

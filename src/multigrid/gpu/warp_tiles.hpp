@@ -120,17 +120,20 @@ __global__ __launch_bounds__(Tile::threads,
   // b, the guess and the correction
   Row        b[rows], u[rows];
   const auto index = [&](int r) { return (PetscInt64)(j + r) * nx + i; };
+  const auto for_points = [&](const auto &f) {
 #pragma unroll
-  for (int r = 0; r < rows; r++)
+    for (int r = 0; r < rows; r++)
 #pragma unroll
-    for (int l = 0; l < 2; l++) {
-      const bool has = in[l] && has_row(r);
-      if (pass.own.b && pass.own.has(i + l, j + r))
-        b[r][l] = pass.own.b[pass.own.index(i + l, j + r)];
-      else
-        b[r][l] = has ? pass.b.u[index(r) + l] : T(0);
-      u[r][l] = Kind::given && has ? pass.guess.u[index(r) + l] : T(0);
-    }
+      for (int l = 0; l < 2; l++) f(r, l);
+  };
+  const auto value = [&](const T *of, int r, int l) { return in[l] && has_row(r) ? of[index(r) + l] : T(0); };
+  if (!pass.own.b) // one branch for all points: then their loads are under way together
+    for_points([&](int r, int l) { b[r][l] = value(pass.b.u, r, l); });
+  else
+    for_points([&](int r, int l) {
+      b[r][l] = pass.own.has(i + l, j + r) ? pass.own.b[pass.own.index(i + l, j + r)] : value(pass.b.u, r, l);
+    });
+  for_points([&](int r, int l) { u[r][l] = Kind::given ? value(pass.guess.u, r, l) : T(0); });
   if (Kind::corrected) {
     const int coarse_nx = (int)pass.coarse_e.size[0], coarse_ny = (int)pass.coarse_e.size[1],
               I = (int)(level.below(0, i + 1) - pass.coarse_e.start[0]),
@@ -212,15 +215,15 @@ __global__ __launch_bounds__(Tile::threads,
       for (int l = 0; l < 2; l++) u[r][l] = changes_row(r) ? level.omega[0] * inverse[l] * b[r][l] : T(0);
 #pragma unroll 1
   for (int s = Kind::starts ? 0 : 1; s < steps; s++) step(std::true_type(), level.omega[s], s == 0);
-  if (steps > 0)
-#pragma unroll
-    for (int r = 0; r < rows; r++)
-#pragma unroll
-      for (int l = 0; l < 2; l++)
-        if (writes[l] && writes_row(r) && !pass.own.out)
-          pass.out[index(r) + l] = u[r][l];
-        else if (writes[l] && writes_row(r) && pass.own.has(i + l, j + r))
-          pass.own.out[pass.own.index(i + l, j + r)] = u[r][l];
+  if (steps > 0 && !pass.own.out)
+    for_points([&](int r, int l) {
+      if (writes[l] && writes_row(r)) pass.out[index(r) + l] = u[r][l];
+    });
+  else if (steps > 0)
+    for_points([&](int r, int l) {
+      if (writes[l] && writes_row(r) && pass.own.has(i + l, j + r))
+        pass.own.out[pass.own.index(i + l, j + r)] = u[r][l];
+    });
   if (!Kind::restricts) return;
   if (steps > 0) step(std::false_type(), R(0), false);
   // along the rows, to the kept columns; then from three rows to each kept one
