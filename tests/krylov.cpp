@@ -62,6 +62,9 @@ std::vector<Problem> problems() {
   all.push_back(problem(2, 34, 39));
   all.back().ends[0] = all.back().ends[1] = DM_BOUNDARY_PERIODIC;
   all.back().sigma = 10;
+  all.push_back(problem(3, 32, 30, 28)); // on a GPU its products are recorded, with an exchange around each axis
+  for (auto &ends : all.back().ends) ends = DM_BOUNDARY_PERIODIC;
+  all.back().sigma = 1;
   return all;
 }
 

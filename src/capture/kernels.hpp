@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(128) apply_arms(const __grid_constant__ Column
   PetscInt      p[3] = {0, 0, 0};
 
   if (blockIdx.x < parts.others.blocks) {
-    parts.others.compute(u, other);
+    parts.others.exchange_and_compute(u, other);
     return;
   }
   const Box     &inner = parts.inner;
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(128) apply_slots(const __grid_constant__ Colum
                                                    Other other, Form form, const T *__restrict__ u, const T *b, T *y) {
   PetscInt p[3];
   if (blockIdx.x < parts.others.blocks) {
-    if (blockIdx.y == 0) parts.others.compute(u, other);
+    if (blockIdx.y == 0) parts.others.exchange_and_compute(u, other);
     return;
   }
   const PetscInt64 n = (PetscInt64)(blockIdx.x - parts.others.blocks) * 128 + threadIdx.x;

@@ -191,15 +191,14 @@ __global__ void __launch_bounds__(32 * Rows::template Block<form, width>::warps,
 // The first half of an exchange: the walk begins beside it.
 template <class T> __global__ void send_halo(const __grid_constant__ HaloExchange halo, const T *u) {
   let_next_kernel_begin();
-  (void)halo.send(u, halo.number, blockIdx.x, gridDim.x);
+  (void)halo.send(u, halo.next(), blockIdx.x, gridDim.x);
 }
-// The second half, and the points that are not inner: where the walk leaves room.
+// The second half, and the points that are not inner: where the walk leaves room. It begins early, as nothing that it reads
+// is of kernels that may still run: the first of this exchange begins when all before have ended.
 template <class Other>
-__global__ void __launch_bounds__(256)
-    other_points(const __grid_constant__ HaloExchange halo, const __grid_constant__ Boxes boxes, Other other) {
-  PetscInt p[3];
-  if (halo.number) halo.await(halo.flag_to_await(), halo.number);
-  if (boxes.point((PetscInt64)blockIdx.x * 256 + threadIdx.x, p)) other(p[0], p[1], p[2]);
+__global__ void __launch_bounds__(256) other_points(const __grid_constant__ OtherPoints others, Other other) {
+  if (others.halo.any()) others.halo.await(others.halo.flag_to_await(), others.halo.number);
+  others.compute(other);
   wait_for_kernel_before();
 }
 
@@ -239,16 +238,16 @@ template <class T> bool reads_packs(const Patch &patch, uintptr_t arrays) {
 template <class Rows, class T, class Other>
 PetscErrorCode launch_planes(const Patch &patch, const Rows &rows, const Other &other, const T *u, Form form,
                              const T *b, const Box &box, const Box &inner, T *y, uintptr_t others_read = 0) {
-  constexpr int      most = Rows::in_packs && sizeof(T) < 16 ? 16 / sizeof(T) : 1, threads = 256;
-  const Boxes        others = difference(box, inner);
-  const HaloExchange halo = HaloInKernel::take(other.field.exchange);
-  cudaStream_t       stream;
+  constexpr int     most = Rows::in_packs && sizeof(T) < 16 ? 16 / sizeof(T) : 1, threads = 256;
+  const OtherPoints others(difference(box, inner), other.field.exchange, threads);
+  const bool        exchanges = others.halo.any();
+  cudaStream_t      stream;
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
-  if (halo.number) {
-    const unsigned blocks = PetscMin(blocks_of((PetscInt64)halo.values, threads), 2 * (unsigned)multiprocessors());
-    kernel::send_halo<<<PetscMax(blocks, 1u), threads, 0, stream>>>(halo, u);
+  if (exchanges) {
+    const unsigned blocks = PetscMax(blocks_of((PetscInt64)others.halo.values, threads), 1u);
+    kernel::send_halo<<<PetscMin(blocks, others.blocks), threads, 0, stream>>>(others.halo, u); // not in a chain
     PetscCallCUDA(cudaGetLastError());
   }
   const auto launch = [&](auto form_of, auto width_of) -> PetscErrorCode {
@@ -259,8 +258,7 @@ PetscErrorCode launch_planes(const Patch &patch, const Rows &rows, const Other &
     const kernel::March march = short_march<Block, T, width>(inner, Rows::planes, Rows::most_planes(f));
     const PetscInt64    blocks = (PetscInt64)march.blocks_x * march.blocks_y * blocks_of(inner.size(2), march.planes);
 
-    if (halo.number)
-      return launch_in_chain(walk, blocks, 32 * Block::warps, rows.shared(), march, patch, rows, u, b, y);
+    if (exchanges) return launch_in_chain(walk, blocks, 32 * Block::warps, rows.shared(), march, patch, rows, u, b, y);
     walk<<<(unsigned)blocks, 32 * Block::warps, rows.shared(), stream>>>(march, patch, rows, u, b, y);
     return PETSC_SUCCESS;
   };
@@ -271,12 +269,11 @@ PetscErrorCode launch_planes(const Patch &patch, const Rows &rows, const Other &
       return launch(known, std::integral_constant<int, 1>{});
     }));
   PetscCallCUDA(cudaGetLastError());
-  if (!others.points() && !halo.number) PetscFunctionReturn(PETSC_SUCCESS);
-  const unsigned blocks = PetscMax(blocks_of(others.points(), threads), 1u);
-  if (halo.number || inner.points())
-    PetscCall(launch_in_chain(kernel::other_points<Other>, blocks, threads, 0, halo, others, other));
+  if (!others.blocks) PetscFunctionReturn(PETSC_SUCCESS);
+  if (exchanges || inner.points())
+    PetscCall(launch_in_chain(kernel::other_points<Other>, others.blocks, threads, 0, others, other));
   else
-    kernel::other_points<<<blocks, threads, 0, stream>>>(halo, others, other);
+    kernel::other_points<<<others.blocks, threads, 0, stream>>>(others, other);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

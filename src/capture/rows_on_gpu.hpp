@@ -81,7 +81,7 @@ __device__ __forceinline__ void rows_of_thread(const Columns &columns, unsigned 
     for (int s = 0; s < steps; s++) y[at + s * stride] = result[s];
 }
 
-// The first blocks compute the other points, a point a thread, the rest the inner ones.
+// The first blocks exchange the halo and compute the other points, the rest the inner ones.
 template <Form form, class Row, class T, class Other>
 __global__ void __launch_bounds__(threads_of_rows, Row::at_once)
     rows(const __grid_constant__ Columns columns, Patch patch, Row row, Other other, const T *__restrict__ field,
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(threads_of_rows, Row::at_once)
   if (blockIdx.x >= columns.others.blocks)
     rows_of_thread<form>(columns, blockIdx.x - columns.others.blocks, patch, row, field, b, y);
   else
-    columns.others.compute(field, other);
+    columns.others.exchange_and_compute(field, other);
 }
 
 } // namespace kernel

@@ -29,8 +29,11 @@ public:
   virtual PetscErrorCode Begin(const void *u) = 0;
   virtual PetscErrorCode End(Field<char> *field) = 0;
   virtual bool           travels_by_host() const = 0; // some of it; the rest and the waiting are the GPU's
-  // In place of Begin(), where no value goes through a host: the kernel to which field->exchange is given exchanges its u.
-  virtual PetscErrorCode BeginInKernel(Field<char> *field) = 0;
+  // In place of Begin(), between GPUs: the kernel to which field->exchange is given exchanges its u, otherwise End() does. A
+  // CUDA graph must not hold it.
+  virtual bool           between_gpus() const = 0; // all that leaves this one
+  virtual PetscErrorCode BeginInKernel(const void *u, Field<char> *field) = 0;
+  virtual bool           exchanged() const = 0; // by a kernel
   // An exchange of u on the host, over the links that write into the neighbour's memory; the caller serves the others.
   virtual bool           writes_to_neighbour(size_t link) const = 0;
   virtual PetscErrorCode BeginOnHost(const void *u) = 0;

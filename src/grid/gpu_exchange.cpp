@@ -10,27 +10,27 @@ namespace shellac {
 namespace {
 
 __global__ void raise_flags(const __grid_constant__ HaloExchange halo) {
-  const unsigned long long exchange = halo.counters->exchanges + 1;
+  const unsigned long long exchange = halo.next();
   __syncthreads();
   halo.raise(halo.flag_to_raise(), exchange);
 }
 
 __global__ void wait_for_flags(const __grid_constant__ HaloExchange halo) {
-  halo.await(halo.flag_to_await(), halo.counters->exchanges);
+  halo.await(halo.flag_to_await(), halo.present());
 }
 
 template <class Value> __global__ void pack(const __grid_constant__ HaloExchange halo, const Value *u, bool waits) {
-  const unsigned long long exchange = halo.counters->exchanges + 1;
+  const unsigned long long exchange = halo.next();
   if (halo.send(u, exchange, blockIdx.x, gridDim.x) && waits) halo.await(halo.flag_to_await(), exchange);
 }
 
-// Puts what comes over links into an array over the box to_box. ended: the exchange, if it has ended already; otherwise 0.
+// Puts what comes over links into an array over the box to_box.
 template <class T>
 __global__ void fill(const FillPart *parts, int count, const __grid_constant__ HaloExchange halo,
-                     unsigned long long ended, const __grid_constant__ Box to_box, T *to) {
-  const unsigned long long exchange = ended ? ended : halo.counters->exchanges;
+                     const __grid_constant__ Box to_box, T *to) {
+  const unsigned long long exchange = halo.present();
   size_t                   n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (!ended) halo.await(halo.flag_to_await(), exchange);
+  halo.await(halo.flag_to_await(), exchange);
   for (const FillPart *part = parts; part < parts + count; part++) {
     const size_t points = (size_t)part->there.points();
     for (; n < points; n += (size_t)gridDim.x * blockDim.x) {
@@ -122,7 +122,7 @@ PetscErrorCode GpuHalo::MakeParts() {
   for (int n = 1; n < 4; n++) to[n] = to[n - 1] + bytes[n - 1];
   for (int n = 0; n < 4; n++)
     if (bytes[n]) PetscCall(DeviceCopyFromHost(to[n], from[n], bytes[n]));
-  parts_.packs = (const PackPart *)to[0], parts_.pack_count = (int)packs.size();
+  parts_.packs = (const PackPart *)to[0];
   parts_.flags = (const Flag *)to[1], parts_.flag_count = (int)flags.size();
   parts_.raised = (unsigned long long *const *)to[2], parts_.raised_count = (int)raised.size();
   fills_ = (const FillPart *)to[3], fill_count_ = (int)fills.size();
@@ -131,26 +131,28 @@ PetscErrorCode GpuHalo::MakeParts() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-HaloExchange GpuHalo::exchange() const {
+HaloExchange GpuHalo::exchange(unsigned long long number) const {
   HaloExchange exchange = parts_;
+  exchange.number = number;
   exchange.patience = {(unsigned long long)(1e9 * halo_timeout), late_neighbour_};
   return exchange;
 }
 
 PetscErrorCode GpuHalo::WaitForFlags(cudaStream_t stream) {
   PetscFunctionBegin;
-  wait_for_flags<<<1, (unsigned)parts_.flag_count, 0, stream>>>(exchange());
+  wait_for_flags<<<1, (unsigned)parts_.flag_count, 0, stream>>>(exchange(exchange_));
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GpuHalo::Pack(const void *u, bool waits, cudaStream_t stream) {
+PetscErrorCode GpuHalo::Pack(const void *u, unsigned long long number, bool waits, cudaStream_t stream) {
   const unsigned threads = 256, most = 2 * (unsigned)multiprocessors();
   const unsigned blocks = PetscMin(PetscMax(blocks_of((PetscInt64)parts_.values, threads), 1u), most);
 
   PetscFunctionBegin;
-  with_type(value_bytes_,
-            [&](auto value) { pack<<<blocks, threads, 0, stream>>>(exchange(), (const decltype(value) *)u, waits); });
+  with_type(value_bytes_, [&](auto value) {
+    pack<<<blocks, threads, 0, stream>>>(exchange(number), (const decltype(value) *)u, waits);
+  });
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -178,7 +180,7 @@ PetscErrorCode GpuHalo::Fill(const void *from, void *to, bool with_own) {
   } else {
     PetscCall(CheckLate());
     open_ = true;
-    if (!channels_.empty()) PetscCall(Pack(from, false, stream));
+    if (!channels_.empty()) PetscCall(Pack(from, 0, false, stream));
   }
   for (const Filled &part : filled_) { // while the others' values are on their way
     const bool there = part.shift[0] == 0 && part.shift[1] == 0 && part.shift[2] == 0; // not around an axis
@@ -193,7 +195,7 @@ PetscErrorCode GpuHalo::Fill(const void *from, void *to, bool with_own) {
   if (!channels_.empty()) {
     with_type(value_bytes_, [&](auto value) {
       fill<<<PetscMin(PetscMax(blocks, 1u), most), threads, 0, stream>>>(
-          fills_, fill_count_, exchange(), any_staged_ ? exchange_ : 0, to_, (decltype(value) *)to);
+          fills_, fill_count_, exchange(any_staged_ ? exchange_ : 0), to_, (decltype(value) *)to);
     });
     PetscCallCUDA(cudaGetLastError());
   }
@@ -216,11 +218,11 @@ void GpuHalo::GetHalo(Field<char> *field) const {
     field->halo[(*links_)[f].to.index()] = channels_[f].inbox[exchange_ % 2];
 }
 
-PetscErrorCode GpuHalo::BeginInKernel(Field<char> *field) {
+PetscErrorCode GpuHalo::BeginInKernel(const void *u, Field<char> *field) {
   PetscFunctionBegin;
   PetscCall(Prepare());
-  in_kernel_ = {exchange(), false};
-  in_kernel_.exchange.number = exchange_;
+  in_kernel_ = {exchange(exchange_), false};
+  in_kernel_u_ = u;
   GetHalo(field);
   field->exchange = &in_kernel_;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -233,7 +235,7 @@ PetscErrorCode GpuHalo::Begin(const void *u) {
   PetscCall(current_stream(&stream));
   PetscCall(Prepare());
   const int turn = (int)(exchange_ % 2);
-  PetscCall(Pack(u, !any_staged_, stream));
+  PetscCall(Pack(u, exchange_, !any_staged_, stream));
   if (any_staged_) {
     for (size_t f = 0; f < channels_.size(); f++) {
       Channel     &c = channels_[f];
@@ -253,8 +255,11 @@ PetscErrorCode GpuHalo::End(Field<char> *field) {
   const int    turn = (int)(exchange_ % 2);
 
   PetscFunctionBegin;
-  PetscCheck(in_kernel_.is_done, comm_, PETSC_ERR_PLIB, "no kernel has exchanged the halo that it was to read");
   PetscCall(current_stream(&stream));
+  if (!in_kernel_.is_done) { // an error came before: the neighbours' exchange has to end, too
+    in_kernel_.is_done = true;
+    PetscCall(Pack(in_kernel_u_, exchange_, true, stream));
+  }
   if (any_staged_) {
     if (any_ipc_) PetscCall(WaitForFlags(stream));
     std::vector<MPI_Request> requests;
@@ -309,7 +314,7 @@ PetscErrorCode GpuHalo::BeginOnHost(const void *u) {
         cudaMemcpyAsync(channels_[f].outbox[exchange_ % 2], channels_[f].send, bytes, cudaMemcpyDefault, stream));
     PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   }
-  raise_flags<<<1, (unsigned)parts_.raised_count, 0, stream>>>(exchange());
+  raise_flags<<<1, (unsigned)parts_.raised_count, 0, stream>>>(exchange(exchange_));
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

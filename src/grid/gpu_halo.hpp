@@ -34,7 +34,9 @@ public:
   PetscErrorCode End(Field<char> *field) override;
   bool           travels_by_host() const override { return any_staged_; }
   bool           writes_to_neighbour(size_t link) const override { return channels_[link].way == Way::ipc; }
-  PetscErrorCode BeginInKernel(Field<char> *field) override;
+  bool           between_gpus() const override { return any_ipc_ && !any_staged_; }
+  PetscErrorCode BeginInKernel(const void *u, Field<char> *field) override;
+  bool           exchanged() const override { return in_kernel_.is_done; }
   PetscErrorCode BeginOnHost(const void *u) override;
   PetscErrorCode EndOnHost(Field<char> *field) override;
   PetscErrorCode PlanFilling(const std::vector<Filled> &parts, const Box &from, const Box &to) override;
@@ -45,13 +47,13 @@ public:
 private:
   PetscErrorCode Allocate();
   PetscErrorCode MakeParts();
-  PetscErrorCode Pack(const void *u, bool waits, cudaStream_t stream);
+  PetscErrorCode Pack(const void *u, unsigned long long number, bool waits, cudaStream_t stream);
   PetscErrorCode Agree(PetscBool device, HaloWay wish);
   PetscErrorCode AllocatePinned(size_t f);
   PetscErrorCode WaitForFlags(cudaStream_t stream);
   PetscErrorCode Prepare(); // for an exchange on the GPU
   void           GetHalo(Field<char> *field) const;
-  HaloExchange   exchange() const; // as kernels get it
+  HaloExchange   exchange(unsigned long long number) const; // as kernels get it
 
   const std::vector<HaloLink> *links_ = nullptr;
   Patch                        patch_ = {};
@@ -67,6 +69,7 @@ private:
   const FillPart              *fills_ = nullptr;
   HaloExchange                 parts_;
   HaloInKernel                 in_kernel_;
+  const void                  *in_kernel_u_ = nullptr;
   int                          fill_count_ = 0;
   size_t                       fill_values_ = 0; // of all parts
   std::vector<Filled>          filled_;

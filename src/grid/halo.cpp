@@ -89,11 +89,30 @@ PetscErrorCode Halo::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Halo::Begin(const void *u, PetscMemType memory, bool in_kernel) {
+bool Halo::can_begin_in_kernel(PetscMemType memory) const {
+  return PetscMemTypeDevice(memory) && device_ && device_->between_gpus();
+}
+
+PetscErrorCode Halo::BeginInKernel(const void *u) {
+  PetscFunctionBegin;
+  if (open_) PetscCall(End()); // an error came between, on all ranks
+  memory_ = PETSC_MEMTYPE_DEVICE;
+  field_ = {};
+  field_.u = static_cast<const char *>(u);
+  PetscCall(device_->BeginInKernel(u, &field_));
+  open_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool Halo::exchanged() const {
+  return !device_ || device_->exchanged();
+}
+
+PetscErrorCode Halo::Begin(const void *u, PetscMemType memory) {
   const size_t n = links_.size();
 
   PetscFunctionBegin;
-  if (open_) PetscCall(End()); // an error came between, on all ranks
+  if (open_) PetscCall(End()); // likewise
   PetscCall(check_backend(memory));
   memory_ = memory;
   field_ = {};
@@ -101,7 +120,7 @@ PetscErrorCode Halo::Begin(const void *u, PetscMemType memory, bool in_kernel) {
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   open_ = true;
   if (PetscMemTypeDevice(memory)) {
-    PetscCall(in_kernel && !device_->travels_by_host() ? device_->BeginInKernel(&field_) : device_->Begin(u));
+    PetscCall(device_->Begin(u));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   bool any_written = false;

@@ -46,8 +46,11 @@ public:
 
   // Posts the exchange of u, which is in `memory` and must not change before End(). One exchange at a time. The u of
   // another rank may be in another memory.
-  // in_kernel: kernels that get field() before End() exchange u, where it goes from GPU to GPU.
-  PetscErrorCode Begin(const void *u, PetscMemType memory, bool in_kernel = false);
+  PetscErrorCode Begin(const void *u, PetscMemType memory);
+  // In place of it, where kernels can exchange: those that get field() before End() do, and exchanged() is whether any has.
+  bool           can_begin_in_kernel(PetscMemType memory) const;
+  PetscErrorCode BeginInKernel(const void *u);
+  bool           exchanged() const;
   // Whether a host moves it, while kernels can run.
   bool travels_by_host(PetscMemType memory) const;
   // After it (on a device: in PETSc's stream), field() has the neighbours' values.

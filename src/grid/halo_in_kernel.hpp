@@ -1,7 +1,7 @@
 #pragma once
 // The exchange of a halo between GPUs, by blocks of a kernel: a kernel that only exchanges, or one that computes with the
-// halo. The blocks write into the neighbours' memory, the last one to finish raises the neighbours' flags, and each waits
-// for the flags of this GPU.
+// halo. The blocks write into the neighbours' memory, and the last one to finish raises the neighbours' flags. Who reads
+// the halo waits for the flags of this GPU before.
 
 #include "device/chain.hpp"
 #include "device/meeting.hpp"
@@ -46,11 +46,16 @@ struct HaloExchange {
   const Flag                *flags = nullptr;
   unsigned long long *const *raised = nullptr; // the neighbours'
   Counters                  *counters = nullptr;
-  unsigned long long         number = 0; // of one that the host counts; 0: it is the next that the GPU counts
+  unsigned long long         number = 0; // of the exchange, by the host's count; 0: the GPU counts, as in a CUDA graph
   Patience                   patience = {};
   Patch                      patch = {};
-  int                        pack_count = 0, flag_count = 0, raised_count = 0;
+  int                        flag_count = 0, raised_count = 0;
   size_t                     values = 0; // of all parts
+
+  SHELLAC_HD bool any() const { return counters != nullptr; }
+  // The exchange that is to be sent, and the one that has been.
+  __device__ unsigned long long next() const { return number ? number : counters->exchanges + 1; }
+  __device__ unsigned long long present() const { return number ? number : counters->exchanges; }
 
   static __device__ unsigned thread() { return threadIdx.x + blockDim.x * threadIdx.y; }
   static __device__ unsigned threads() { return blockDim.x * blockDim.y; }
@@ -97,6 +102,7 @@ struct HaloExchange {
       __threadfence_system(); // the block's values are there before
       is_last = atomicAdd(&counters->packed, 1) == blocks - 1;
       if (is_last) counters->packed = 0;
+      if (is_last) __threadfence_system(); // and so are the other blocks'
     }
     __syncthreads();
     if (is_last) raise(flag, exchange);
@@ -134,9 +140,10 @@ struct HaloExchange {
 template <class Value>
 __device__ __noinline__ void exchange_in_kernel(const HaloExchange &halo, const Value *u, unsigned block,
                                                 unsigned blocks) {
-  const Flag flag = halo.flag_to_await();
-  (void)halo.send(u, halo.number, block, blocks);
-  halo.await(flag, halo.number);
+  const Flag               flag = halo.flag_to_await();
+  const unsigned long long exchange = halo.next();
+  (void)halo.send(u, exchange, block, blocks);
+  halo.await(flag, exchange);
 }
 
 // An exchange that the first kernel does which is launched with the field: see Halo::Begin().
@@ -151,7 +158,7 @@ struct HaloInKernel {
   }
 };
 
-// The points that the first blocks of a kernel compute, and the exchange that these do before.
+// The points that some blocks compute, and the exchange that comes before.
 struct OtherPoints {
   Boxes        boxes;
   unsigned     blocks = 0;
@@ -160,12 +167,17 @@ struct OtherPoints {
   OtherPoints() = default;
   OtherPoints(const Boxes &points, HaloInKernel *exchange, int threads)
       : boxes(points), blocks(blocks_of(points.points(), threads)), halo(HaloInKernel::take(exchange)) {
-    if (!halo.number) return;
-    const unsigned most = (unsigned)multiprocessors(); // all of them can wait at once
+    if (!halo.any()) return;
+    const unsigned most = 2 * (unsigned)multiprocessors(); // all of them can wait at once
     blocks = PetscMin(PetscMax(PetscMax(blocks, blocks_of((PetscInt64)halo.values, threads)), 1u), most);
   }
-  template <class T, class Other> __device__ __forceinline__ void compute(const T *u, const Other &other) const {
-    if (halo.number) exchange_in_kernel(halo, u, blockIdx.x, blocks);
+  // By the first blocks of a kernel.
+  template <class T, class Other>
+  __device__ __forceinline__ void exchange_and_compute(const T *u, const Other &other) const {
+    if (halo.any()) exchange_in_kernel(halo, u, blockIdx.x, blocks);
+    compute(other);
+  }
+  template <class Other> __device__ __forceinline__ void compute(const Other &other) const {
     const unsigned threads = HaloExchange::threads();
     PetscInt       p[3];
     for (PetscInt64 n = (PetscInt64)blockIdx.x * threads + HaloExchange::thread(); boxes.point(n, p);

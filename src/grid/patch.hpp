@@ -84,7 +84,7 @@ struct HaloInKernel;
 template <class T> struct Field {
   const T *u;                      // [size[2]][size[1]][size[0]][dof]
   const T *halo[Direction::count]; // [direction], each as u over beyond_patch(); null without a neighbour, or if not needed
-  HaloInKernel *exchange = nullptr; // the first kernel that computes with it has to do this exchange: see OtherPoints
+  HaloInKernel *exchange = nullptr; // that kernels which compute with it have to do: HaloInKernel::take()
 
   // The c-th value at p, which may be in the halo; zero where there is none.
   SHELLAC_HD T value(const Patch &patch, const PetscInt p[3], PetscInt c) const {

@@ -279,7 +279,7 @@ PetscErrorCode MatStencilViewEnd(Mat A, StencilMat *context, PetscLogDouble stor
 static PetscErrorCode exchange_begin(Halo *halo, const PetscScalar *u, PetscMemType memory, bool in_kernel) {
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(halo_begin_event, 0, 0, 0, 0));
-  PetscCall(halo->Begin(u, memory, in_kernel));
+  PetscCall(in_kernel ? halo->BeginInKernel(u) : halo->Begin(u, memory));
   PetscCall(PetscLogEventEnd(halo_begin_event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -303,20 +303,19 @@ PetscErrorCode MatStencilExchange(StencilMat *context, const PetscScalar *u, Pet
 
 PetscErrorCode MatStencilApplyPrepared(const PreparedOperator &op, const Patch &patch, Halo *halo, PetscMemType memory,
                                        Form form, const PetscScalar *u, const PetscScalar *b, PetscScalar *y) {
-  const bool by_host = halo->travels_by_host(memory), meanwhile = by_host && op.interior_first(memory);
+  const bool in_kernel = halo->can_begin_in_kernel(memory),
+             meanwhile = halo->travels_by_host(memory) && op.interior_first(memory); // the interior is computed
 
   PetscFunctionBegin;
-  PetscCall(exchange_begin(halo, u, memory, !by_host));
-  if (by_host && !meanwhile) PetscCall(exchange_end(halo));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(op.apply(memory, meanwhile ? patch.interior() : patch.all(), halo->field(), form, b, y));
-  PetscCall(PetscLogGpuTimeEnd());
-  if (meanwhile || !by_host) PetscCall(exchange_end(halo));
-  if (meanwhile) {
-    PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(op.points(memory, patch.border(), halo->field(), form, b, y));
-    PetscCall(PetscLogGpuTimeEnd());
-  }
+  PetscCall(exchange_begin(halo, u, memory, in_kernel));
+  if (!in_kernel && !meanwhile) PetscCall(exchange_end(halo));
+  const PetscErrorCode code = op.apply(memory, meanwhile ? patch.interior() : patch.all(), halo->field(), form, b, y);
+  const bool           exchanged = halo->exchanged();
+  const PetscErrorCode end = in_kernel || meanwhile ? exchange_end(halo) : PETSC_SUCCESS; // as neighbours wait
+  PetscCall(code);
+  PetscCall(end);
+  PetscCheck(exchanged, PETSC_COMM_SELF, PETSC_ERR_PLIB, "no kernel has exchanged the halo that it was to read");
+  if (meanwhile) PetscCall(op.points(memory, patch.border(), halo->field(), form, b, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -366,7 +365,9 @@ PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, 
   const PetscMemType memory = arrays.memory();
   const Patch       &patch = which->patch();
 
+  PetscCall(PetscLogGpuTimeBegin());
   PetscCall(MatStencilApplyPrepared(*op, patch, &context->halo, memory, form, px, pb, py));
+  PetscCall(PetscLogGpuTimeEnd());
   PetscCall(log_flops(memory, (op->flops() + (form == Form::product ? 0 : 1)) * patch.all().points() * patch.dof));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -36,7 +36,8 @@ public:
 
   // Whether apply() serves the interior before u has its halo, and points() the rest.
   virtual bool interior_first(PetscMemType memory) const = 0;
-  // On the points of a box: the patch's interior, or all of the patch where u has its halo.
+  // On the points of a box: the patch's interior, or all of the patch where u has its halo, or its kernels have to exchange
+  // it (u.exchange).
   virtual PetscErrorCode apply(PetscMemType memory, const Box &box, const Field<PetscScalar> &u, Form form,
                                const PetscScalar *b, PetscScalar *y) const = 0;
   virtual PetscErrorCode points(PetscMemType memory, const Boxes &boxes, const Field<PetscScalar> &u, Form form,
