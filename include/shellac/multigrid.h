@@ -64,13 +64,13 @@
    a box of 3^d points on each coarse level. CG takes a few iterations more for coefficients that jump than for smooth
    ones, and the number of iterations hardly depends on the size of the grid. Coefficients that jump from point to point
    are an exception, because no coarse grid resolves them; W-cycles help there. Set-up takes the time of about 6 cycles
-   on the host, and 0.6 to 1.9 times that of a solve on a GPU. It runs on the GPU if one rank has the grid, or
-   if rows are symmetric. Otherwise several ranks set up on the host and copy the levels.
+   on the host, and 0.6 to 1.9 times that of a solve on a GPU. It runs on the GPU if one rank has the grid, if rows are
+   symmetric, or if the grid is small: see `PCStencilMGSetWholePoints()`. Otherwise several ranks set up on the host and
+   copy the levels.
 
    If variable coefficients change only by a factor and on the diagonal, as by `MatShift()` or for another time step, the
    levels are updated in about the time of a cycle. They are built again if a shift requires other weights of
-   interpolation, in single precision, on several GPUs if rows are symmetric, and, with several unknowns a point, unless the
-   diagonal keeps its sign and grows.
+   interpolation, in single precision, and, with several unknowns a point, unless the diagonal keeps its sign and grows.
 
    A matrix may be symmetric up to a scaling of its rows (mirrored ends, stretched grids, equations that are multiplied
    by a coefficient). If no scaling makes it symmetric, or only one by more than 12 orders of magnitude, as with
@@ -454,7 +454,9 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetGraph(PC pc, PetscBool graph);
 
    Notes:
    On larger levels a rank computes its own points and those beside them on which a visit of the level depends. GPUs exchange
-   values once before each visit. A smaller level takes one GPU less time than such an exchange.
+   values once before each visit. A smaller level takes one GPU less time than such an exchange. With rows that are not
+   symmetric, or with several unknowns a point, of which each counts as a point, each GPU has a smaller grid wholly, and of a
+   larger one its own points.
 
    It may also be called after set-up: the levels are then created again at the next application.
 

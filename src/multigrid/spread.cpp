@@ -5,6 +5,7 @@
 
 #include "device/memory.hpp"
 #include "multigrid/setup/coarse_grids.hpp"
+#include "multigrid/setup/ghost_points.hpp"
 #include "multigrid/setup/read_couplings.hpp"
 #include "multigrid/smoothing_weights.hpp"
 
@@ -13,9 +14,7 @@ namespace shellac {
 namespace {
 
 constexpr PetscMemType on_gpu = PETSC_MEMTYPE_DEVICE;
-// Points of levels that each rank has wholly: a visit of one takes a GPU less time than exchanges between GPUs would.
-constexpr PetscInt64 whole_over_ipc = (PetscInt64)1 << 20, whole_over_host = (PetscInt64)1 << 16;
-constexpr PetscReal  largest_window = 0.8; // of a level
+constexpr PetscReal    largest_window = 0.8; // of a level
 
 // So many points beside a rank's own, and an even number before them: colours, and which points are coarse ones, are in the
 // window as they are on the level.
@@ -52,7 +51,7 @@ LevelWindow window_of(const Grid &parts, const Axis axes[3], const Coarsening to
 // The levels that are spread, and the first that is not.
 PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves) {
   const MultigridOptions &options = of.options;
-  const bool              variable = of.rows != nullptr;
+  const bool              variable = of.rows != nullptr, weighted = variable && of.rows->weighted;
   const bool              real = variable ? !PetscDefined(USE_COMPLEX) : PetscImaginaryPart(of.sigma) == 0;
   auto                    level = std::make_unique<Level>();
 
@@ -61,7 +60,7 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves) {
   level->parts = with_links(grid_);
   level->sigma = of.sigma;
   std::copy_n(of.axes, 3, level->axes);
-  { // how values travel
+  if (box_of(grid_).points() > options.most_whole(false)) { // how values travel decides
     FillingBoxes boxes;
     Filling      probe;
     for (const Box &own : boxes_of(level->parts)) {
@@ -73,7 +72,7 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves) {
     direct_ = probe.direct();
     PetscCall(probe.Destroy(true));
   }
-  const PetscInt64 whole = options.whole ? options.whole : direct_ ? whole_over_ipc : whole_over_host;
+  const PetscInt64 whole = options.most_whole(direct_);
   const int        steps = PetscMax(smoothing_steps(options.smooths, dim_, variable, !variable && dim_ == 3),
                                     smoothing_steps(options.smooths, dim_, variable, false));
   const PetscInt   reach = 2 * steps + 6; // of the steps of a visit and of two transfers
@@ -90,7 +89,7 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves) {
     const PetscReal strongest = strongest_of(axes), ratio = !variable ? ratio_of(axes, level->sigma)
                                                             : first   ? of.rows->ratio
                                                                       : PETSC_MAX_REAL;
-    *serves = strongest > 0 && !relaxations(ratio, real, options.full) &&
+    *serves = !weighted && strongest > 0 && !relaxations(ratio, real, options.full) &&
               (!options.levels || options.levels > (PetscInt)levels_.size() + 1);
     for (int a = 0; a < 3; a++) *serves = *serves && !(axes[a].periodic && axes[a].N() > 1 && axes[a].N() % 2);
     if (!*serves) break;
@@ -185,7 +184,6 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, Sp
   PetscFunctionBegin;
   options_ = of.options;
   way_ = of.way;
-  if (options_.cycle == Cycle::automatic) options_.cycle = Cycle::V;
   grid_ = of.grid;
   PetscCallMPI(MPI_Comm_rank(grid_.comm, &rank));
   rank_ = (size_t)rank;
@@ -200,14 +198,17 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, Sp
     enter_ = std::make_unique<Filling>();
     PetscCall(Connect());
   }
+  if (!last()) direct_ = enter_->direct(); // it goes from all to all
   sound_ = false;
   const PetscErrorCode code = CreateLevels(of, single, failed);
-  int                  rank_in_error = code ? rank + 1 : 0; // an error on one rank is one on all
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &rank_in_error, 1, MPI_INT, MPI_MAX, grid_.comm));
+  int                  found[] = {code ? rank + 1 : 0, *failed}; // what one rank finds is so on all
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, grid_.comm));
   PetscCall(code);
-  PetscCheck(!rank_in_error, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "rank %d cannot make the levels of stencilmg on its GPU; its own error says why", rank_in_error - 1);
+  PetscCheck(!found[0], PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "rank %d cannot make the levels of stencilmg on its GPU; its own error says why", found[0] - 1);
+  *failed = found[1];
   sound_ = true;
+  options_.cycle = levels_.back()->of->cycle(); // as these rows take it
   int gives = levels_[0]->of->gives_norm(on_gpu);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &gives, 1, MPI_INT, MPI_MIN, grid_.comm));
   gives_norm_ = gives;
@@ -387,6 +388,18 @@ PetscErrorCode SpreadMultigrid::Apply(PetscMemType memory, const S *b, S *x, boo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SpreadMultigrid::GetMasses(S *m, int *any) {
+  const Box      all = box_at(0);
+  std::vector<S> of_all((size_t)all.points());
+
+  PetscFunctionBegin;
+  *any = 0;
+  if (last()) PetscFunctionReturn(PETSC_SUCCESS); // windows have none
+  PetscCall(levels_[0]->of->GetMasses(of_all.data(), any));
+  copy_points(own_, all, of_all.data(), own_, m);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 std::vector<LevelInfo> SpreadMultigrid::levels() const {
   std::vector<LevelInfo> all;
   for (const auto &level : levels_) {
@@ -424,6 +437,8 @@ PetscErrorCode CreateSpreadMultigrid(const MultigridInput &of, bool single, std:
   PetscCallMPI(MPI_Comm_size(of.grid.comm, &ranks));
   if (!SHELLAC_CUDA || !of.device || ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
   if (of.rows && PetscMemTypeHost(of.rows->memory)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (of.rows && of.rows->weighted && box_of(of.grid).points() > of.options.most_whole(true))
+    PetscFunctionReturn(PETSC_SUCCESS); // too many for each rank
   auto                 made = std::make_unique<SpreadMultigrid>();
   auto                *from = dynamic_cast<SpreadMultigrid *>(multigrid->get());
   const PetscErrorCode code = made->Create(of, single, from, serves, failed);

@@ -1,8 +1,8 @@
 #pragma once
-// Multigrid on several ranks' GPUs, for sums over axes and symmetric rows. A rank computes a window of each large level: its
-// own points and as many beside them as the steps of a visit reach, with the passes of one GPU, to which the window is all
-// there is. Values from outside come once a visit, before it. Each rank has all of the smaller levels, and visits these
-// alone.
+// Multigrid on several ranks' GPUs. A rank computes a window of each large level: its own points and as many beside them as
+// the steps of a visit reach, with the passes of one GPU, to which the window is all there is. Values from outside come once
+// a visit, before it. Each rank has all of the smaller levels, and visits these alone. Only sums over axes and symmetric
+// rows can have large levels.
 
 #include "device/scratch.hpp"
 #include "grid/filling.hpp"
@@ -26,6 +26,7 @@ public:
                                  bool *failed) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm, InRow row) override;
+  PetscErrorCode          GetMasses(S *m, int *any) override;
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
   bool                    may_amplify() const override { return levels_[0]->of->may_amplify(); }

@@ -116,6 +116,7 @@ PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool sing
       made.swap(&of.rows->couplings);
       if (at.of) at.of->LendMemory(&of.rows->couplings);
       PetscCall(BringRows(made, there, l, patch_at(l), &of.rows->couplings));
+      if (of.rows->weighted) PetscCall(CompleteRows(patch_at(l), nullptr, of.rows)); // of all points
     }
     PetscCall(CreateMultigrid({grid, at.axes, at.sigma, of.rows, options, of.device, of.way, l > 0, window, dim_},
                               single, &at.of, failed));

@@ -14,6 +14,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetVectors(PetscMemType me
   x_ = x;
   begun_ = false;
   norm_ = nullptr;
+  for (int l = 0; transposed_ && nonsymmetric_ && l < last() + relaxes(); l++) PetscCall(SetTransposedRows(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,7 +62,6 @@ PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, boo
                                       PetscReal limit, PetscReal *norm, InRow) {
   PetscFunctionBegin;
   PetscCall(Begin(memory, b, x, from_x));
-  for (int l = 0; transposed_ && nonsymmetric_ && l < last() + relaxes(); l++) PetscCall(SetTransposedRows(l));
   if (norm) {
     PetscCall(BeginCycle(norm));
     if (!(*norm > stop && *norm <= limit)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,9 +102,9 @@ PetscErrorCode Hierarchy<Part>::Visit(const S *b, S *x, bool from_x, bool full, 
 
 template <class Part> PetscErrorCode Hierarchy<Part>::Open(const S *b, S *x, bool full, bool transposed) {
   PetscFunctionBegin;
-  PetscCall(SetVectors(PETSC_MEMTYPE_DEVICE, b, x));
   full_ = full;
   transposed_ = transposed;
+  PetscCall(SetVectors(PETSC_MEMTYPE_DEVICE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

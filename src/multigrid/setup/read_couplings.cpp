@@ -271,7 +271,7 @@ PetscErrorCode connect_ghosts(const Grid &links, const Patch &patch, const Box &
 
 PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows,
                                       SetupFindings *result) {
-  enum { OF_ROWS, OF_FAR, OF_SURVEY, OF_MASSES, sums };
+  enum { OF_ROWS, OF_FAR, OF_SURVEY, sums };
   const Grid                       &grid = context->grid;
   Couplings                        &couplings = rows->couplings;
   const Grid                        links = with_links(grid);
@@ -352,25 +352,6 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   PetscCall(survey(OF_SURVEY, SurveyRows{patch, couplings, neighbours, fixed}));
   PetscCall(share());
   PetscCall(ghosts.Destroy(true));
-  if (of_gpus && found.flags.weighted) { // masses go from point to point
-    PetscCall(MatStencilGetCouplings(context, PETSC_MEMTYPE_HOST, rows, result));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (found.flags.weighted) {
-    bool overflow = false;
-    PetscCall(couplings.MakeMass(memory));
-    if (PetscMemTypeDevice(memory))
-      PetscCall(get_masses(memory, patch, couplings, &rows->masses));
-    else
-      PetscCall(get_masses_on_host(grid.comm, patch, &halo, couplings, &overflow));
-    PetscCall(survey(OF_MASSES, CheckMasses{couplings, neighbours}));
-    if (overflow) rows->findings.at(memory)[OF_MASSES].flags.overflow = 1;
-    PetscCall(share());
-    const RowFlags &is = found.flags;
-    rows->nonsymmetric = is.nonsymmetric || is.wide || is.overflow || (is.positive && is.negative && !reach.box);
-    if (rows->nonsymmetric) couplings.DropMass();
-  }
-  if (!of_gpus) PetscCall(halo.Destroy());
 
   for (const auto &of_axis : found.sums)
     for (const PetscReal sum : of_axis)
@@ -381,7 +362,8 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
                                                                   : SetupFindings::values;
   // finite elements may do so with the neighbours in a box
   rows->mixed_signs = found.flags.positive && found.flags.negative && !reach.box;
-  if (result->refusal.empty() && rows->mixed_signs && !rows->nonsymmetric) result->refusal = opposite_signs;
+  rows->weighted = found.flags.weighted;
+  if (result->refusal.empty() && rows->mixed_signs && !rows->weighted) result->refusal = opposite_signs;
   rows->near = found.flags.near;
   rows->has_fixed = found.flags.fixed;
   rows->has_obstacles = found.flags.obstacles;
@@ -389,8 +371,32 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   rows->equal_pairs = !found.flags.unequal;
   rows->singular = !found.flags.fixed && !found.flags.shifted;
   set_axes(grid, found, rows->axes);
-  PetscCall(invert_diagonals(memory, rows->couplings));
   rows->ratio = found.most;
+  if (!(of_gpus && rows->weighted)) PetscCall(CompleteRows(patch, &halo, rows));
+  if (!of_gpus) PetscCall(halo.Destroy());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CompleteRows(const Patch &patch, Halo *halo, OperatorRows *rows) {
+  const PetscMemType memory = rows->memory;
+  Couplings         &couplings = rows->couplings;
+
+  PetscFunctionBegin;
+  if (rows->weighted) {
+    RowFindings found;
+    bool        overflow = false;
+    PetscCall(couplings.MakeMass(memory));
+    if (PetscMemTypeDevice(memory))
+      PetscCall(get_masses(memory, patch, couplings, &rows->masses));
+    else
+      PetscCall(get_masses_on_host(rows->comm, patch, halo, couplings, &overflow));
+    PetscCall(get_sum_of_runs(memory, patch.all(), CheckMasses{couplings, NeighbourList(couplings)}, &found));
+    if (overflow) found.flags.overflow = 1;
+    PetscCall(found.Share(rows->comm));
+    rows->nonsymmetric = found.flags.nonsymmetric || found.flags.wide || found.flags.overflow || rows->mixed_signs;
+    if (rows->nonsymmetric) couplings.DropMass();
+  }
+  PetscCall(invert_diagonals(memory, couplings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -125,7 +125,8 @@ struct BoundRows {
 // The rows of an operator on the rank's points and those next to them, with a grid of axes beside them that tells how far
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
 // nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such; has_obstacles: not at an end.
-// singular: constants are the null space. nonsymmetric: with any weights of a fair range; the rows have none then.
+// singular: constants are the null space. weighted: symmetric with weights alone, if at all. nonsymmetric: with any weights
+// of a fair range; the rows have none then.
 // mixed_signs: couplings of a star have both signs. near: in place of couplings two steps away there are others, see
 // AddFar. opposite: shifts have the sign opposite to the diagonal's. equal_pairs: without masses rows are symmetric, but
 // for rounding errors. ratio: see relaxations().
@@ -136,8 +137,8 @@ struct OperatorRows {
   Axis                axes[3];
   Mirror<PetscScalar> fixed;
   Box                 box;
-  bool has_fixed = false, has_obstacles = false, singular = false, nonsymmetric = false, mixed_signs = false,
-       opposite = false, near = false;
+  bool has_fixed = false, has_obstacles = false, singular = false, weighted = false, nonsymmetric = false,
+       mixed_signs = false, opposite = false, near = false;
   bool                equal_pairs = false;
   PetscReal           ratio = PETSC_MAX_REAL;
 
@@ -149,9 +150,11 @@ struct OperatorRows {
   Scratch<PetscScalar> derived;
 };
 
-// Collective. Into that memory: a GPU's only where coefficients can be there. But rows of several ranks that are symmetric
-// with masses alone, if at all, come to the host.
+// Collective. Into that memory: a GPU's only where coefficients can be there. On several ranks' GPUs, weighted rows have to
+// be completed.
 PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows,
                                       SetupFindings *result);
+// Collective. With the masses of weighted rows, and inverse diagonals. On a GPU the patch is the whole grid, on each rank.
+PetscErrorCode CompleteRows(const Patch &patch, Halo *halo, OperatorRows *rows);
 
 } // namespace shellac

@@ -122,14 +122,23 @@ PetscErrorCode SystemHierarchy::Prepare(PetscMemType memory) {
 
 PetscErrorCode SystemHierarchy::Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal,
                                       PetscReal, PetscReal *, InRow) {
+  const PetscMemType of_vectors = memory;
+  Level             &top = level(0);
+
   PetscFunctionBegin;
+  if (gathering_) memory = PETSC_MEMTYPE_DEVICE;
   PetscCall(check_backend(memory));
   PetscCall(FindFinest());
   PetscCall(Prepare(memory));
   PetscCall(dense_.Prepare(memory));
-  b_ = b;
-  x_ = x;
+  b_ = gathering_ ? top.b.at(memory) : b;
+  x_ = gathering_ ? top.x.at(memory) : x;
+  if (gathering_) {
+    PetscCall(gathering_->GetAll(of_vectors, b, top.b.at(memory)));
+    if (from_x) PetscCall(gathering_->GetAll(of_vectors, x, x_));
+  }
   PetscCall(Run(from_x, full));
+  if (gathering_) PetscCall(gathering_->GetOwn(of_vectors, x_, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,6 +167,7 @@ PetscErrorCode SystemHierarchy::Destroy() {
     PetscCall(at->transfer_halo.Destroy());
   }
   levels_.clear();
+  if (gathering_) PetscCall(gathering_->Destroy());
   PetscCall(MatDestroy(&matrix_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,12 +1,13 @@
 #pragma once
 // The hierarchy of levels for operators with several unknowns a point: each level holds captured rows, the finest the
-// matrix' own.
+// matrix' own or, of few points on several GPUs, all of them on each.
 
 #include <memory>
 
 #include "capture/mat.hpp"
 #include "multigrid/coarse/dense.hpp"
 #include "multigrid/refusals.hpp"
+#include "multigrid/systems/gathering.hpp"
 #include "multigrid/systems/point_block_jacobi.hpp"
 #include "multigrid/systems/transfers.hpp"
 
@@ -62,14 +63,17 @@ public:
 private:
   Level   &level(int l) { return *levels_[l]; }
   int      last() const override { return (int)levels_.size() - 1; }
-  const T *b(int l) { return l ? level(l).b.at(memory_) : b_; }
+  const T *b(int l) { return l ? level(l).b.at(memory_) : b_; } // of the finest the vectors'
   T       *x(int l) { return l ? level(l).x.at(memory_) : x_; }
 
-  PetscErrorCode FindFinest(); // the matrix' rows and halo
+  PetscErrorCode GetMatrix(CapturedMat **context);
+  PetscErrorCode FindFinest(); // the matrix' rows and halo, unless they are gathered
+  PetscErrorCode GatherRows(bool *done);
 
   // set-up
   PetscErrorCode MakeLevels(CapturedStencil &finest, SetupFindings *result, bool *failed);
   PetscErrorCode AddLevel(const Grid &grid, bool whole, const Axis axes[3]);
+  PetscErrorCode MakeRows(Level *at); // its own, of zeros
   PetscErrorCode SetWeights(int l, Halo *halo, const SystemRows &rows);
   PetscErrorCode CoarsenRows(int l, const SystemRows &rows);
   PetscErrorCode SetSmoothing(int l, bool *singular);
@@ -103,6 +107,7 @@ private:
   PetscBool                           device_ = PETSC_FALSE;
   HaloWay                             way_ = HaloWay::automatic;
   MPI_Comm                            comm_ = MPI_COMM_NULL;
+  std::unique_ptr<Gathering>          gathering_; // each rank has the finest level wholly; null elsewhere
   std::string                         vec_type_; // of one rank's vectors
   Pairs                               pairs_;
   int                                 steps_ = 0; // of smoothing

@@ -31,6 +31,14 @@ PetscInt width_of(const Grid &grid) {
   return width;
 }
 
+// All points of the grid, on this rank; around periodic axes, too.
+void take_whole(Grid *grid) {
+  const Grid of = *grid;
+  *grid = whole_grid(of);
+  grid->comm = PETSC_COMM_SELF;
+  std::copy_n(of.boundary, 3, grid->boundary);
+}
+
 // Rows without entries become rows of the identity: those of coarse points whose fine ones couple nothing.
 struct FillEmptyRows {
   OpenCoefficients<PetscScalar> rows;
@@ -52,18 +60,43 @@ struct FillEmptyRows {
 
 } // namespace
 
-PetscErrorCode SystemHierarchy::FindFinest() {
-  bool         captured;
-  CapturedMat *context;
+PetscErrorCode SystemHierarchy::GetMatrix(CapturedMat **context) {
+  bool captured;
 
   PetscFunctionBegin;
   PetscCall(MatIsCaptured(matrix_, &captured));
   PetscCheck(captured, comm_, PETSC_ERR_ORDER,
              "the matrix that stencilmg was set up for has become one of another type; set it up again");
-  PetscCall(MatGetReadyStencil(matrix_, &context));
-  PetscCall(context->check_readable());
+  PetscCall(MatGetReadyStencil(matrix_, context));
+  PetscCall((*context)->check_readable());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::FindFinest() {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  if (gathering_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GetMatrix(&context));
   level(0).op = &context->captured();
   level(0).halo = &context->halo;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Those that the matrix has now. *done: unless it has gone to the host
+PetscErrorCode SystemHierarchy::GatherRows(bool *done) {
+  Level       &top = level(0);
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(GetMatrix(&context));
+  CapturedStencil &rows = context->captured();
+  *done = PetscMemTypeDevice(rows.home());
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  top.b.resize((size_t)(box_of(top.grid).points() * top.grid.dof));
+  PetscCall(top.b.Prepare(rows.home()));
+  PetscCall(gathering_->GetRows(rows, top.own.get(), top.b.at(rows.home())));
+  PetscCall(top.drop_transposed());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,10 +118,19 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
   way_ = context->halo_way;
   vec_type_ = finest.vec_type();
   device_ = device && !context->bound_to_host ? PETSC_TRUE : PETSC_FALSE;
-  if (ranks == 1 && SHELLAC_CUDA) set_up_memory_ = finest.home();
+  if (SHELLAC_CUDA && device && ranks > 1)
+    PetscCall(Gathering::Create(grid, way_, device_ && finest.made_for_device(), options, &gathering_));
+  const bool whole = ranks == 1 || gathering_;
+  if (whole && SHELLAC_CUDA) set_up_memory_ = finest.home();
   levels_.push_back(std::make_unique<Level>());
   level(0).grid = grid;
-  level(0).whole = ranks == 1;
+  level(0).whole = whole;
+  if (gathering_) {
+    bool done;
+    take_whole(&level(0).grid);
+    PetscCall(MakeRows(&level(0)));
+    PetscCall(GatherRows(&done));
+  }
   PetscCall(FindFinest());
   steps_ = smoothing_steps(options.smooths, dimension_of(grid), true, false);
   PetscCall(get_pairs(finest, comm_, &pairs_));
@@ -97,7 +139,7 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
   for (int l = 0; l <= last(); l++) {
     Level       &at = level(l);
     const size_t n = (size_t)at.patch.all().points() * at.patch.dof;
-    if (l > 0) at.b.resize(n), at.x.resize(n);
+    if (at.own) at.b.resize(n), at.x.resize(n);
     if (l < last() || at.relaxed) at.r.resize(n);
     if (l == last()) break;
     if (level(l + 1).whole && !at.whole) at.part.resize((size_t)at.target.all().points() * at.patch.dof);
@@ -180,10 +222,7 @@ PetscErrorCode SystemHierarchy::AddLevel(const Grid &parts, bool whole, const Ax
   levels_.push_back(std::make_unique<Level>());
   Level &next = level(last());
   next.grid = parts;
-  if (whole) {
-    next.grid = whole_grid(parts);
-    next.grid.comm = PETSC_COMM_SELF;
-  }
+  if (whole) take_whole(&next.grid);
   next.whole = whole;
   next.grid.width = 1;
   next.grid.box = true;
@@ -191,13 +230,20 @@ PetscErrorCode SystemHierarchy::AddLevel(const Grid &parts, bool whole, const Ax
     next.axes[a] = axes[a];
     next.grid.boundary[a] = axes[a].periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   }
-  const Patch patch = next.grid.owned_patch();
-  next.own =
-      std::make_unique<CapturedStencil>(comm_, patch, std::make_shared<const Arms>(next.grid), vec_type_.c_str(), 2);
-  if (!device_) PetscCall(next.own->BindToHost(true));
-  next.op = next.own.get();
-  PetscCall(next.own_halo.Create(next.grid, patch, true, device_, way_));
-  next.halo = &next.own_halo;
+  PetscCall(MakeRows(&next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::MakeRows(Level *at) {
+  const Patch patch = at->grid.owned_patch();
+
+  PetscFunctionBegin;
+  at->own =
+      std::make_unique<CapturedStencil>(comm_, patch, std::make_shared<const Arms>(at->grid), vec_type_.c_str(), 2);
+  if (!device_) PetscCall(at->own->BindToHost(true));
+  at->op = at->own.get();
+  PetscCall(at->own_halo.Create(at->grid, patch, true, device_, way_));
+  at->halo = &at->own_halo;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

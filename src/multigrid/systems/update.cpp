@@ -135,9 +135,11 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
 
   PetscFunctionBegin;
   *done = false;
-  PetscCall(FindFinest());
+  if (last() == 0) PetscFunctionReturn(PETSC_SUCCESS);
   Level &top = level(0);
-  if (last() == 0 || !top.op->made_for_device() != !device_) PetscFunctionReturn(PETSC_SUCCESS);
+  bool   there = true;
+  PetscCall(gathering_ ? GatherRows(&there) : FindFinest());
+  if (!there || !top.op->made_for_device() != !device_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Prepare(set_up_memory_));
   compare.patch = top.op->patch();
   PetscCall(diagonal_.Get(memory_, &compare.diagonal));
