@@ -459,4 +459,6 @@ TEST_CASE("differences of an order, or at ends, that there are not are refused",
   EXPECT_ERROR(PETSC_ERR_SUP, ({"fourth order", "along x", "stretched"}),
                set(da, "stretch(x, tanh, 2)\nresidual = dxx(u, 4)"));
   OK(DMDASetEquation(da, "stretch(x, tanh, 2)\nneumann(left)\nresidual = dyy(u, 4)"));
+  Grid mirrored = grid_of(1, 9, DMDA_STENCIL_STAR, 2, DM_BOUNDARY_MIRROR);
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"fourth order", "mirrored"}), set(mirrored, "residual = laplacian(u, 4)"));
 }

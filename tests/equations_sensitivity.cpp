@@ -112,6 +112,10 @@ TEST_CASE("derivatives by parameters are those of difference quotients", "[equat
       {"parameter(a, 2)\nparameter(b, 0.7)\nfield(k) = 1 + a*x^2 + exp(b*y*t)\nfield(m) = b + x\n"
        "rate = d(k, u) + dx(k*m) + laplacian(m)*b + k(1)*u",
        lattice(2, 7)},
+      {"parameter(a, 2)\nparameter(b, 0.7)\nfield(k) = 1 + x^a + (a && b ? a*y : 0)\nidentity(left)\ndirichlet(top) = "
+       "x^a\n"
+       "rate = d(k, u) + (!a ? 1 : b)*u^2 + (a ? u + 0 : 0*u)*b",
+       lattice(2, 7)},
       {"parameter(a, 2)\nparameter(b, 0.7)\nneumann(sides) = b*z\nrate = laplacian(a*u^2) + d(b*u, u)", lattice(3, 5)},
       {"parameter(a, 2)\nparameter(b, 0.7)\nstretch(x, geometric, 3)\nstretch(y, tanh, 2)\nrobin(sides, b) = a\n"
        "rate = b*laplacian(u) + minmod_x(a*u^2, b*u, u) + rusanov_y(u^b, a, u)",
@@ -369,6 +373,13 @@ TEST_CASE("derivatives by data that there are not are refused", "[equations]") {
   Vector before = random_vector(of_field, 2), after = make_vector(of_field);
   EXPECT_ERROR(PETSC_ERR_ORDER, ({"no state yet"}), [&] { return MatMult(P, before, after); });
   EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"another DMDA"}), [&] { return DMDAEquationComputeJacobianP(none, 0, u, P); });
+  OK(DMDAEquationComputeJacobianP(of_field, 0, after, P));
+  for (const char *later : {"field(k) = x\nrate = k*u + mean(k*u)", "field(k) = x\nexact = x\nrate = k*u"}) {
+    OK(DMDASetEquation(of_field, later)); // the Mat is of the text that it finds
+    const char *problem = strstr(later, "mean") ? "has integrals" : "exact solution";
+    EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({problem}), [&] { return MatMultTranspose(P, before, after); });
+    EXPECT_ERROR(PETSC_ERR_SUP, ({problem}), [&] { return DMDAEquationComputeJacobianP(of_field, 0, before, P); });
+  }
 }
 
 TEST_CASE("derivatives by data need real numbers", "[equations]") {

@@ -58,6 +58,9 @@ PETSC_EXTERN PetscErrorCode DMDACreateEquationJacobianP(DM da, const char name[]
 
    For unknowns with a residual beside others with a rate, an implicit `TS` takes -P: `TSSetIJacobianP()` with `MatScale()`.
 
+   The Mat of a field has the state and time of this call, and parameters and fields as they are at each product. Rows of a
+   singular residual are those of the text, without their mean.
+
    They are computed on the host, and compiled at the first call.
 
    Errors:

@@ -392,6 +392,9 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
   friend bool operator>=(const Number &a, const Number &b) { return a.v >= b.v; }
   friend bool operator==(const Number &a, const Number &b) { return a.v == b.v; }
   friend bool operator!=(const Number &a, const Number &b) { return a.v != b.v; }
+#ifdef SHELLAC_EQUATION_OF_DATA // of parameters; unknowns as truth values are refused when the values are compiled
+  explicit operator bool() const { return v != S(0); }
+#endif
 
   friend Number exp(const Number &a) {
     const S e = exp(a.v);

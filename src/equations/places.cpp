@@ -28,13 +28,12 @@ PetscErrorCode EquationOnGrid::SetAxes() {
       axes_[a] = a < grid_.dim ? EquationAxis(e, ends[0], ends[1], stretching) : EquationAxis(e, 0, 1, Stretching());
     stretched = stretched || axes_[a].stretched();
     for (int side = 0; side < 2 && a < grid_.dim; side++) {
-      const bool mirrors = e.form[side] == MAT_LAPLACE_NEUMANN || e.form[side] == MAT_LAPLACE_ROBIN;
-      SHELLAC_CHECK_LINE(!equation_->text.fourth_order[a] ||
-                             !(axes_[a].stretched() || (mirrors && !e.periodic && !e.mirror)),
+      const bool mirrors = e.mirror || e.form[side] == MAT_LAPLACE_NEUMANN || e.form[side] == MAT_LAPLACE_ROBIN;
+      SHELLAC_CHECK_LINE(!equation_->text.fourth_order[a] || !(axes_[a].stretched() || (mirrors && !e.periodic)),
                          PETSC_ERR_SUP, equation_->text.fourth_order[a],
                          std::string("differences of fourth order need points at even distances along ") + "xyz"[a] +
                              " and ends that are periodic, dirichlet or identity; with " +
-                             (axes_[a].stretched() ? "stretched points" : "neumann and robin") +
+                             (axes_[a].stretched() ? "stretched points" : "neumann, robin and mirrored ends") +
                              " take those of second order, as laplacian(u)");
     }
     place_.origin[a] = axes_[a].at(0);

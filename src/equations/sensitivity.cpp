@@ -202,7 +202,9 @@ PetscErrorCode multiply(Mat P, Vec v, Vec y) {
       "it one",
       of->field.c_str());
   PetscCall(DMGetEquation(of->da, &equation));
-  const size_t f = find_field(equation->equation(), of->field.c_str(), &problem); // of an equation set later, perhaps
+  // of an equation set later, perhaps
+  const size_t f = find_field(equation->equation(), of->field.c_str(), &problem);
+  if (problem.empty()) problem = problem_of_sensitivities(equation->equation().text, true);
   PetscCheck(problem.empty(), equation->grid().comm, PETSC_ERR_ARG_WRONGSTATE, "%s", problem.c_str());
   PetscCall(CompileSensitivities(equation->grid().comm, equation->equation(), false));
   PetscCall((equation->*product)(of->time, of->state, f, v, y));
@@ -210,9 +212,11 @@ PetscErrorCode multiply(Mat P, Vec v, Vec y) {
 }
 
 PetscErrorCode set_state(Mat P, DM da, EquationOnGrid *equation, PetscReal time, Vec u) {
-  FieldMat *of;
+  const std::string problem = problem_of_sensitivities(equation->equation().text, true);
+  FieldMat         *of;
 
   PetscFunctionBegin;
+  PetscCheck(problem.empty(), equation->grid().comm, PETSC_ERR_SUP, "%s", problem.c_str());
   PetscCall(MatShellGetContext(P, (void *)&of));
   PetscCheck(of->da == da, equation->grid().comm, PETSC_ERR_ARG_INCOMP,
              "the Mat is of another DMDA; make one with DMDACreateEquationJacobianP()");

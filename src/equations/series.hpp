@@ -59,6 +59,9 @@ template <int terms> struct Series {
   friend bool operator>=(const Series &a, const Series &b) { return (a - b).first() >= 0; }
   friend bool operator==(const Series &a, const Series &b) { return (a - b).first() == 0; }
   friend bool operator!=(const Series &a, const Series &b) { return !(a == b); }
+#ifdef SHELLAC_EQUATION_OF_DATA
+  explicit operator bool() const { return first() != 0; }
+#endif
 
   friend Series exp(const Series &a) {
     return integrated(a, equation::exp(a.at(0)), [](const Series &f) { return f; });
@@ -124,7 +127,7 @@ template <int terms> struct Series {
     return power(a.without_zeros(), Real(0.5), [](Real x) { return equation::sqrt(x); });
   }
   friend Series pow(const Series &a, const Series &b) {
-    if (!b.is_constant()) return exp(b * log(a));
+    if (!b.is_constant()) return a.first() == 0 && b.at(0) > 0 ? Series(Real(0)) : exp(b * log(a));
     const Real exponent = b.at(0);
     return power(a.without_zeros(), exponent, [=](Real x) { return equation::pow(x, exponent); });
   }

@@ -85,6 +85,7 @@ public:
       functions();
     const std::string generated = out_;
     out_ = scalars_are_complex ? "#define PETSC_USE_COMPLEX 1\n" : "";
+    if (of_ == Of::data) line("#define SHELLAC_EQUATION_OF_DATA");
     out_ += "namespace shellac {\nnamespace equation {\n";
     number("dim", shape_.dim), number("unknowns", text_.unknowns.size()), number("width", shape_.width);
     number("parameter_count", text_.parameters.size()), number("field_count", text_.fields.size());
