@@ -44,16 +44,8 @@ static std::vector<PetscScalar> cycled(const Lattice &l, const Fill &fill, const
 
 // The same on each rank alone.
 static std::vector<PetscScalar> cycled_alone(const Lattice &l, const Fill &fill, const std::string &options) {
-  Grid   da;
+  Grid   da = make_grid_alone(l);
   Matrix A;
-  OK(DMDACreate(PETSC_COMM_SELF, &da));
-  OK(DMSetDimension(da, l.dim));
-  OK(DMDASetSizes(da, l.N[0], l.N[1], l.N[2]));
-  OK(DMDASetBoundaryType(da, l.ends[0], l.ends[1], l.ends[2]));
-  OK(DMDASetStencilType(da, l.shape));
-  OK(DMDASetStencilWidth(da, l.width));
-  OK(DMDASetDof(da, l.dof));
-  OK(DMSetUp(da));
   OK(DMSetVecType(da, VECCUDA));
   OK(DMSetMatType(da, captured_type));
   OK(DMCreateMatrix(da, &A));
@@ -293,6 +285,19 @@ TEST_CASE("rows that are not symmetric have the cycles of one GPU where each of 
       }
 }
 
+// With the matrix and its transpose, in so many iterations at most.
+static void check_solves(KSP ksp, Mat aij, Vec b, Vec x, PetscInt most) {
+  PetscInt iterations;
+  OK(KSPSolve(ksp, b, x));
+  OK(KSPGetIterationNumber(ksp, &iterations));
+  CHECK(iterations <= most);
+  CHECK(relative_residual(aij, b, x) <= 2e-9);
+  OK(KSPSolveTranspose(ksp, b, x));
+  OK(KSPGetIterationNumber(ksp, &iterations));
+  CHECK(iterations <= most);
+  CHECK(residual_of_transpose(aij, b, x) <= 1e-7);
+}
+
 TEST_CASE("rows that are not symmetric are solved on several GPUs, and again after they have changed",
           "[multigrid][device]") {
   if (skips(no_gpu(false) || rank_count() == 1)) return;
@@ -309,8 +314,7 @@ TEST_CASE("rows that are not symmetric are solved on several GPUs, and again aft
         auto          all = rows_not_symmetric(l);
         all.insert(all.begin() + 3, {"symmetric", medium_fill(l, Medium::smooth, MAT_LAPLACE_ELIMINATED, 0.1), ""});
         for (const Rows &rows : all) {
-          PC       pc;
-          PetscInt iterations;
+          PC pc;
           t.both([&](DM dm, Mat M) {
             OK(MatZeroEntries(M));
             set_rows(dm, M, rows.fill, Way::stencil, ADD_VALUES);
@@ -324,14 +328,7 @@ TEST_CASE("rows that are not symmetric are solved on several GPUs, and again aft
               OK(MatScale(M, by.first));
               OK(MatShift(M, by.second));
             });
-            OK(KSPSolve(ksp, b, x));
-            OK(KSPGetIterationNumber(ksp, &iterations));
-            CHECK(iterations <= 25);
-            CHECK(relative_residual(t.aij, b, x) <= 2e-9);
-            OK(KSPSolveTranspose(ksp, b, x));
-            OK(KSPGetIterationNumber(ksp, &iterations));
-            CHECK(iterations <= 25);
-            CHECK(residual_of_transpose(t.aij, b, x) <= 1e-7);
+            check_solves(ksp, t.aij, b, x, 25);
           }
           const std::string view = printed([&] { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
           INFO(view);
@@ -385,16 +382,8 @@ TEST_CASE("systems are solved on several GPUs, and again after they have changed
           PC            pc;
           OK(KSPGetPC(ksp, &pc));
           const auto check = [&](const char *after, bool updated) {
-            PetscInt iterations;
             INFO(of->name << ", " << describe(l) << ", whole " << whole << ", " << after);
-            OK(KSPSolve(ksp, b, x));
-            OK(KSPGetIterationNumber(ksp, &iterations));
-            CHECK(iterations <= 20);
-            CHECK(relative_residual(t.aij, b, x) <= 2e-9);
-            OK(KSPSolveTranspose(ksp, b, x));
-            OK(KSPGetIterationNumber(ksp, &iterations));
-            CHECK(iterations <= 20);
-            CHECK(residual_of_transpose(t.aij, b, x) <= 1e-7);
+            check_solves(ksp, t.aij, b, x, 20);
             const std::string view = printed([&] { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
             INFO(view);
             CHECK((view.find("levels updated since") != std::string::npos) == updated);

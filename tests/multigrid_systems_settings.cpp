@@ -15,17 +15,8 @@ std::vector<PetscScalar> one_application(DM da, Mat A) {
 
 // The same grid on each rank alone.
 Grid alone(const Lattice &l) {
-  Grid da;
-  OK(DMDACreate(PETSC_COMM_SELF, &da));
-  OK(DMSetDimension(da, l.dim));
-  OK(DMDASetSizes(da, l.N[0], l.N[1], l.N[2]));
-  OK(DMDASetBoundaryType(da, l.ends[0], l.ends[1], l.ends[2]));
-  OK(DMDASetStencilType(da, l.shape));
-  OK(DMDASetStencilWidth(da, l.width));
-  OK(DMDASetDof(da, l.dof));
+  Grid da = make_grid_alone(l);
   OK(DMSetMatType(da, MATSTENCILSHELL));
-  OK(DMSetFromOptions(da));
-  OK(DMSetUp(da));
   return da;
 }
 

@@ -110,7 +110,8 @@ struct Lattice {
 std::string describe(const Lattice &lattice);
 bool        try_make_grid(const Lattice &lattice, DM *da); // false where PETSc cannot distribute it
 // ranges: the points of the ranks along each axis; null for PETSc's choice
-PetscErrorCode       make_grid(const Lattice &lattice, const PetscInt *const ranges[3], DM *da);
+PetscErrorCode make_grid(const Lattice &lattice, const PetscInt *const ranges[3], DM *da, MPI_Comm = PETSC_COMM_WORLD);
+Grid           make_grid_alone(const Lattice &lattice); // on each rank, all of it
 Lattice              lattice_of(DM da);
 std::vector<Lattice> lattices(); // small ones of all kinds, that can be distributed over the ranks there are
 // With -test_part 2,8, for checkers that make a test slow: every eighth, from the third on; all without it.

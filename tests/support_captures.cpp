@@ -36,6 +36,14 @@ std::string describe(const Lattice &l) {
   return text.str();
 }
 
+Grid make_grid_alone(const Lattice &l) {
+  Lattice alone = l;
+  Grid    da;
+  std::fill_n(alone.ranks, 3, PETSC_DECIDE);
+  OK(make_grid(alone, NULL, &da, PETSC_COMM_SELF));
+  return da;
+}
+
 bool try_make_grid(const Lattice &l, DM *da) {
   Grid            plain;
   Lattice         bare = l, placed = l;

@@ -93,9 +93,9 @@ void for_each_problem(int dim, const PetscInt N[3], const std::function<void(con
   }
 }
 
-PetscErrorCode make_grid(const Lattice &l, const PetscInt *const ranges[3], DM *da) {
+PetscErrorCode make_grid(const Lattice &l, const PetscInt *const ranges[3], DM *da, MPI_Comm comm) {
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate(PETSC_COMM_WORLD, da));
+  PetscCall(DMDACreate(comm, da));
   PetscCall(DMSetDimension(*da, l.dim));
   PetscCall(DMDASetSizes(*da, l.N[0], l.N[1], l.N[2]));
   PetscCall(

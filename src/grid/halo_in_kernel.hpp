@@ -146,7 +146,7 @@ __device__ __noinline__ void exchange_in_kernel(const HaloExchange &halo, const 
   halo.await(flag, exchange);
 }
 
-// An exchange that the first kernel does which is launched with the field: see Halo::Begin().
+// An exchange that the first kernel does which is launched with the field: see Halo::BeginInKernel().
 struct HaloInKernel {
   HaloExchange exchange;
   bool         is_done = true;
