@@ -24,9 +24,9 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
   const MPI_Comm comm = grid_.comm;
   PetscCheck(text.unknowns.size() <= 8, comm, PETSC_ERR_SUP, "%s has %d unknowns; 8 are possible", text.file.c_str(),
              (int)text.unknowns.size());
-  const std::string count =
-      std::to_string(text.unknowns.size()) + (text.unknowns.size() == 1 ? " unknown" : " unknowns");
-  SHELLAC_CHECK_LINE((size_t)grid_.dof == text.unknowns.size(), PETSC_ERR_ARG_SIZ, text.unknowns[0].line,
+  std::string count = std::to_string(text.unknowns.size()) + (text.unknowns.size() == 1 ? " unknown" : " unknowns");
+  if (text.unknowns.back().derivative_of >= 0) count += ", with " + text.unknowns.back().name + ", which rate2 adds";
+  SHELLAC_CHECK_LINE((size_t)grid_.dof == text.unknowns.size(), PETSC_ERR_ARG_SIZ, text.unknowns.back().line,
                      "the text has " + count + ", but the DMDA has " + std::to_string(grid_.dof) +
                          " at a point; make the DMDA with dof " + std::to_string(text.unknowns.size()) +
                          ", or state the unknowns, as unknowns(u, v)");

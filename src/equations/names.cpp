@@ -11,8 +11,8 @@
 namespace shellac {
 
 const std::vector<std::string> statement_words = {
-    "parameter", "field",   "unknowns", "grid",      "domain",     "stretch",  "periodic", "residual",
-    "rate",      "initial", "exact",    "dirichlet", "eliminated", "identity", "neumann",  "robin"};
+    "parameter", "field",   "unknowns", "grid",      "domain",     "stretch",  "periodic", "residual", "rate",
+    "rate2",     "initial", "exact",    "dirichlet", "eliminated", "identity", "neumann",  "robin"};
 
 namespace {
 

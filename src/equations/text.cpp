@@ -191,6 +191,27 @@ private:
                                           (s.head == "parameter" ? s.arguments[0] : "a") + " = 2*" + other));
     return false;
   }
+  // Adds the derivatives in time that statements rate2 need, behind the unknowns that the text names.
+  void add_derivatives() {
+    stated_ = to_.unknowns.size();
+    for (const Statement &s : statements_)
+      for (size_t n = 0; n < stated_ && s.head == "rate2"; n++) {
+        const EquationText::Unknown &u = to_.unknowns[n];
+        const std::string            name = u.name + "_t";
+        if (s.arguments.empty() ? stated_ > 1 : s.arguments[0] != u.name) continue;
+        if (derivative_of(n)) continue; // the statement stands twice
+        if (to_.declares(name)) return fail(s.line, "rate2 gives du/dt the name " + name + ", which is taken");
+        to_.unknowns.emplace_back();
+        to_.unknowns.back().name = name;
+        to_.unknowns.back().line = s.line;
+        to_.unknowns.back().derivative_of = (int)n;
+      }
+  }
+  EquationText::Unknown *derivative_of(size_t n) {
+    for (auto &u : to_.unknowns)
+      if (u.derivative_of == (int)n) return &u;
+    return nullptr;
+  }
   void need_unknowns() { // those of a text that names none
     if (!to_.unknowns.empty()) return;
     if (to_.declares("u")) {
@@ -202,6 +223,7 @@ private:
     }
     to_.unknowns.resize(1);
     to_.unknowns[0].name = "u";
+    add_derivatives();
   }
 
   void take(const Statement &s) {
@@ -214,7 +236,7 @@ private:
     if (s.head == "stretch") return stretch(s);
     need_unknowns();
     if (s.head == "residual") return function(s, &EquationText::Unknown::residual, &to_.has_residual);
-    if (s.head == "rate") return function(s, &EquationText::Unknown::rate, &to_.has_rate);
+    if (s.head == "rate" || s.head == "rate2") return function(s, &EquationText::Unknown::rate, &to_.has_rate);
     if (s.head == "initial") return function(s, &EquationText::Unknown::initial, &to_.has_initial);
     if (s.head == "exact") return function(s, &EquationText::Unknown::exact, &to_.has_exact);
     for (int form = 0; form < 4; form++)
@@ -251,6 +273,7 @@ private:
       to_.unknowns.back().name = name;
       to_.unknowns.back().line = s.line;
     }
+    add_derivatives();
   }
   void grid(const Statement &s) {
     double value;
@@ -312,15 +335,19 @@ private:
   }
 
   void function(const Statement &s, Expression EquationText::Unknown::*which, bool *has) {
-    if (!s.has_value || s.arguments.size() > 1 || (s.arguments.empty() && to_.unknowns.size() > 1))
-      return fail(s.line, to_.unknowns.size() > 1 ? "with several unknowns, state it for each, as " + s.head + "(" +
-                                                        to_.unknowns[0].name + ") = ..."
-                                                  : "state it as " + s.head + " = ...");
+    if (!s.has_value || s.arguments.size() > 1 || (s.arguments.empty() && stated_ > 1))
+      return fail(s.line, stated_ > 1 ? "with several unknowns, state it for each, as " + s.head + "(" +
+                                            to_.unknowns[0].name + ") = ..."
+                                      : "state it as " + s.head + " = ...");
     EquationText::Unknown *u = s.arguments.empty() ? &to_.unknowns[0] : unknown(s, s.arguments[0]);
+    if (u && s.head == "rate2") {
+      if (u->derivative_of >= 0) fail(s.line, u->name + " is a derivative in time itself; state its rate");
+      u = derivative_of((size_t)(u - to_.unknowns.data()));
+    }
     if (!u) return;
     const Node &tree = s.value.tree;
-    if ((s.head == "residual" || s.head == "rate") && tree.kind == Node::comparison &&
-        (tree.operators[0] == "==" || tree.operators[0] == "!="))
+    if (which != &EquationText::Unknown::initial && which != &EquationText::Unknown::exact &&
+        tree.kind == Node::comparison && (tree.operators[0] == "==" || tree.operators[0] == "!="))
       return fail(s.line, "the " + s.head + " is a comparison, which is only 1 or 0" +
                               (s.head == "residual" ? "; bring everything to one side, as residual = -laplacian(u) - 1"
                                                     : "; state du/dt, as rate = laplacian(u)"));
@@ -346,16 +373,16 @@ private:
     for (auto &u : to_.unknowns)
       for (int a = 0; a < 3; a++)
         for (int side = 0; side < 2; side++) {
-          if (one && one != &u) continue;
+          if (one ? one != &u : u.derivative_of >= 0) continue;
           if (by_name && s.arguments[0] != side_names[a][side]) continue;
           EquationText::End &e = u.ends[a][side];
           found = true;
           if (e.line && e.by_name == by_name)
             return fail(s.line, "the condition on " + s.arguments[0] + " is stated twice, first in line " +
                                     std::to_string(e.line) +
-                                    (to_.unknowns.size() > 1 ? "; name the unknown of each, as in neumann(left, " +
-                                                                   to_.unknowns.back().name + ")"
-                                                             : ""));
+                                    (stated_ > 1 ? "; name the unknown of each, as in neumann(left, " +
+                                                       to_.unknowns[stated_ - 1].name + ")"
+                                                 : ""));
           if (e.line && e.by_name) continue; // `sides` is for the others
           if (by_name && (one || &u == &to_.unknowns[0]))
             to_.axis_uses.push_back({"the side " + s.arguments[0], a, s.line});
@@ -409,6 +436,7 @@ private:
   void finish() {
     need_unknowns();
     error_ = check_names(&to_);
+    if (error_.empty()) error_ = complete_derivatives(&to_);
     if (!error_.empty()) return;
     if (!to_.has_residual && !to_.has_rate) {
       error_ = to_.file + ": there is neither a residual nor a rate; state one, as residual = -laplacian(u) - 1";
@@ -436,6 +464,7 @@ private:
   std::string            text_; // and its tokens
   std::vector<Token>     tokens_;
   std::vector<Statement> statements_;
+  size_t                 stated_ = 0; // unknowns
   std::string            error_;
 };
 

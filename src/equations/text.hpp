@@ -71,7 +71,8 @@ struct EquationText {
   };
   struct Unknown {
     std::string name;
-    int         line = 0; // 0: the text names none
+    int               line = 0;           // 0: the text names none
+    int               derivative_of = -1; // in time, of that unknown: by a statement rate2; -1: of none
     Expression  residual, rate, initial, exact;
     const Expression &row() const { return rate ? rate : residual; }
     End         ends[3][2]; // [axis][side]
@@ -113,7 +114,10 @@ private:
 };
 
 // The last step of reading: checks the names in all expressions, and gathers the axes that they need.
-std::string                           check_names(EquationText *text);
+std::string check_names(EquationText *text);
+// Completes what is not stated of derivatives in time that are unknowns. Returns a message, as read_equation().
+std::string complete_derivatives(EquationText *text);
+
 extern const std::vector<std::string> statement_words; // by which statements begin
 extern const std::vector<std::string> words_of_grid;   // of coordinates, spacings and differences
 // The statement nearest to a misspelt word, as ": did you mean initial?"; empty if none is near.
