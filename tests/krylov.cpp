@@ -59,6 +59,9 @@ std::vector<Problem> problems() {
   all.push_back(problem(2, 1, 1));
   all.push_back(problem(2, 98, 20)); // patches beside each other along x, on three ranks of a warp and one point more
   all.back().ranks[0] = rank_count(), all.back().ranks[1] = 1;
+  all.push_back(problem(2, 300, 40));  // on a GPU more than a block's columns
+  all.push_back(problem(2, 2, 39000)); // more rows than the blocks of a GPU take at once
+  all.back().sigma = 1e9;
   all.push_back(problem(2, 34, 39));
   all.back().ends[0] = all.back().ends[1] = DM_BOUNDARY_PERIODIC;
   all.back().sigma = 10;

@@ -13,6 +13,25 @@ __device__ inline unsigned long long nanoseconds_now() {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 }
+
+// What this thread wrote, or has waited for, comes before what it writes next, and what it has read before what it reads
+// next. Cheaper than __threadfence(), which also orders writes before later reads.
+enum class Scope { gpu, system };
+template <Scope scope> __device__ __forceinline__ void fence() {
+  if (scope == Scope::gpu)
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  else
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+// A word; what this thread reads next comes after what its writer has seen.
+template <Scope scope> __device__ __forceinline__ unsigned long long acquire(const unsigned long long *from) {
+  unsigned long long word;
+  if (scope == Scope::gpu)
+    asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
+  else
+    asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
+  return word;
+}
 #endif
 
 // Where the ranks' GPUs add up values; each has the same sums, to the last bit. A kernel that has met the others reads what
@@ -33,38 +52,58 @@ template <int count> struct Meeting {
   Memory            *of[Peers::most] = {};
 
 #if SHELLAC_CUDA
-  // sums: of this rank, and then of all; of the block's first thread. All threads call it, in one block at a time.
+  // sums, which all lanes of a warp have, of this rank, and then of all. One warp calls it at a time.
   __device__ __forceinline__ void add(double (&sums)[count]) const {
-    __shared__ __align__(8) unsigned halves[Peers::most][words];
-    const int                        r = (int)threadIdx.x / words, w = (int)threadIdx.x % words;
-    bool                             in_vain = false;
-
-    if (threadIdx.x == 0) memcpy(halves[rank], sums, sizeof(sums));
     const unsigned turn = of[rank]->turns + 1;
-    __syncthreads();
-    if (r < ranks && r != rank) {
-      const volatile unsigned long long *from = &of[rank]->slot[r][turn % 2].word[w];
-      volatile unsigned long long       *to = &of[r]->slot[rank][turn % 2].word[w];
-      __threadfence_system(); // what this GPU's blocks wrote comes before
-      *to = (unsigned long long)turn << 32 | halves[rank][w];
-      const unsigned long long begin = nanoseconds_now();
-      unsigned long long       word = *from;
-      for (; word >> 32 != turn && !in_vain; word = *from) in_vain = timeout && nanoseconds_now() - begin > timeout;
-      __threadfence_system();
-      halves[r][w] = (unsigned)word;
-      if (in_vain) *(volatile int *)late = r + 1;
-    }
-    const bool all_came = !__syncthreads_or(in_vain);
-    if (threadIdx.x > 0) return;
-    for (int n = 0; n < count; n++) {
-      sums[n] = all_came ? 0 : NAN; // no sum is to look right
-      for (int other = 0; other < ranks; other++) {
-        double value;
-        memcpy(&value, &halves[other][2 * n], sizeof(value));
-        sums[n] += value;
+    send(turn, sums);
+    (void)receive(turn, sums);
+    if (threadIdx.x % 32 == 0) of[rank]->turns = turn;
+  }
+  // To the other ranks, which see what this warp has waited for. One warp calls it.
+  __device__ __forceinline__ void send(unsigned turn, const double (&sums)[count]) const {
+    const int lane = threadIdx.x % 32;
+    unsigned  halves[words], mine = 0;
+
+    memcpy(halves, sums, sizeof(sums));
+#pragma unroll
+    for (int w = 0; w < words; w++)
+      if (lane == w) mine = halves[w];
+    fence<Scope::system>();
+    for (int r = 0; lane < words && r < ranks; r++)
+      if (r != rank)
+        *(volatile unsigned long long *)&of[r]->slot[rank][turn % 2].word[lane] = (unsigned long long)turn << 32 | mine;
+  }
+  // sums: as for add(). False if a rank's did not come. Several warps may call it.
+  __device__ __forceinline__ bool receive(unsigned turn, double (&sums)[count]) const {
+    const int lane = threadIdx.x % 32;
+    double    mine[count];
+    bool      in_vain = false;
+
+    memcpy(mine, sums, sizeof(mine));
+    for (int n = 0; n < count; n++) sums[n] = 0;
+    for (int r = 0; r < ranks; r++) { // in the same order everywhere
+      double its[count];
+      if (r == rank)
+        memcpy(its, mine, sizeof(its));
+      else {
+        const unsigned long long *from = &of[rank]->slot[r][turn % 2].word[lane < words ? lane : 0];
+        const unsigned long long  begin = nanoseconds_now();
+        unsigned long long        word = acquire<Scope::system>(from);
+        bool                      is_late = false;
+        for (; word >> 32 != turn && !is_late; word = acquire<Scope::system>(from))
+          is_late = timeout && nanoseconds_now() - begin > timeout;
+        if (is_late) *(volatile int *)late = r + 1;
+        in_vain = __any_sync(0xffffffffu, is_late) || in_vain;
+        unsigned halves[words];
+#pragma unroll
+        for (int w = 0; w < words; w++) halves[w] = __shfl_sync(0xffffffffu, (unsigned)word, w);
+        memcpy(its, halves, sizeof(its));
       }
+      for (int n = 0; n < count; n++) sums[n] += its[n];
     }
-    of[rank]->turns = turn;
+    for (int n = 0; n < count; n++)
+      if (in_vain) sums[n] = NAN; // no sum is to look right
+    return !in_vain;
   }
 #endif
 };

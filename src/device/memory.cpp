@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "device/exports.hpp"
+
 namespace shellac {
 
 // Calls a function of CUDA, which may name PETSc's `stream`: PETSc chooses the rank's GPU when it is first asked for that.
@@ -62,9 +64,19 @@ PetscErrorCode DeviceMallocForPeers(size_t bytes, void **memory) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What is given back is taken again: to pin memory takes as long as a small set-up.
+static Exports pinned;
+
 PetscErrorCode PinnedMalloc(size_t bytes, void **memory) {
   PetscFunctionBegin;
-  CALL_CUDA(cudaMallocHost(memory, bytes));
+  PetscCall(pinned.Take(
+      0, bytes,
+      [](size_t size, void **made) {
+        PetscFunctionBegin;
+        CALL_CUDA(cudaMallocHost(made, size));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,9 +93,7 @@ void DeviceFree(void *memory) {
 }
 
 void PinnedFree(void *memory) {
-#if SHELLAC_CUDA
-  if (memory) (void)cudaFreeHost(memory);
-#endif
+  pinned.Return(memory);
 }
 
 PetscErrorCode DeviceCopyFromHost(void *to, const void *from, size_t bytes) {

@@ -19,7 +19,7 @@ PetscErrorCode DeviceZero(void *memory, size_t bytes); // in PETSc's stream
 PetscErrorCode DeviceWait();                           // until all that is in PETSc's stream is done
 bool           DeviceRecords();                        // what is queued becomes a CUDA graph: see recording.hpp
 
-// Memory of the host that kernels write, too.
+// Memory of the host that kernels write, too. It is given back when they have ended, and kept for the next one who asks.
 PetscErrorCode PinnedMalloc(size_t bytes, void **memory);
 void           PinnedFree(void *memory); // null: nothing
 

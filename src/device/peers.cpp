@@ -28,6 +28,17 @@ cudaError_t map_memory(int gpu, const cudaIpcMemHandle_t &handle, void **memory)
   return error;
 }
 
+cudaError_t name_of_gpu(int gpu, cudaUUID_t *name) {
+  static std::map<int, cudaUUID_t> known;
+  cudaDeviceProp                   properties;
+  if (!known.count(gpu)) {
+    if (const cudaError_t error = cudaGetDeviceProperties(&properties, gpu)) return error;
+    known[gpu] = properties.uuid;
+  }
+  *name = known[gpu];
+  return cudaSuccess;
+}
+
 PetscErrorCode Peers::Connect(MPI_Comm comm, size_t bytes, bool may_share) {
   struct Card {
     char               host[MPI_MAX_PROCESSOR_NAME];
@@ -38,15 +49,13 @@ PetscErrorCode Peers::Connect(MPI_Comm comm, size_t bytes, bool may_share) {
   PetscMPIInt    rank, ranks, length;
   int            gpu = 0;
   void          *memory = nullptr;
-  cudaDeviceProp properties;
 
   PetscFunctionBegin;
   Disconnect(true);
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   if (ranks > most) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!cudaGetDevice(&gpu) && !cudaGetDeviceProperties(&properties, gpu)) { // otherwise this rank offers nothing
-    mine.gpu = properties.uuid;
+  if (!cudaGetDevice(&gpu) && !name_of_gpu(gpu, &mine.gpu)) { // otherwise this rank offers nothing
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
     if (exports().Take(gpu, bytes, DeviceMallocForPeers, &memory)) memory = nullptr;
     PetscCall(PetscPopErrorHandler());

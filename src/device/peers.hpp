@@ -7,6 +7,8 @@ namespace shellac {
 
 #if SHELLAC_CUDA
 Exports &exports(); // of this process
+// The same on all ranks for the same GPU.
+cudaError_t name_of_gpu(int gpu, cudaUUID_t *name);
 // The memory of another process, mapped once and never unmapped; null if it cannot be mapped.
 cudaError_t map_memory(int gpu, const cudaIpcMemHandle_t &handle, void **memory);
 #endif

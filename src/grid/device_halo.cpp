@@ -84,7 +84,7 @@ PetscErrorCode GpuHalo::Allocate() {
   PetscCallCUDA(cudaMemset(memory_, 0, bytes));
   PetscCallCUDA(cudaDeviceSynchronize()); // zero before a neighbour can write
   PetscCallCUDA(cudaEventCreateWithFlags(&packed_, cudaEventDisableTiming));
-  PetscCallCUDA(cudaMallocHost((void **)&late_neighbour_, sizeof(int)));
+  PetscCall(PinnedMalloc(sizeof(int), (void **)&late_neighbour_));
   *late_neighbour_ = 0;
   counters_ = (Counters *)memory_;
   char *at = memory_ + head;
@@ -118,10 +118,8 @@ PetscErrorCode GpuHalo::Agree(PetscBool device, HaloWay wish) {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
   if (device) { // an error here is one of all ranks, below
-    cudaDeviceProp properties;
-    mine.failed = cudaGetDevice(&id) || cudaGetDeviceProperties(&properties, id) ? no_gpu : works;
+    mine.failed = cudaGetDevice(&id) || name_of_gpu(id, &mine.gpu) ? no_gpu : works;
     if (!mine.failed) {
-      mine.gpu = properties.uuid;
       PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
       if (Allocate()) mine.failed = no_memory;
       PetscCall(PetscPopErrorHandler());
@@ -190,11 +188,11 @@ PetscErrorCode GpuHalo::Destroy(bool sound) {
     // After the end of an exchange no neighbour writes here. After an error, an unfinished exchange may still write: its
     // memory is not used again.
     if (sound && !open_ && late_neighbour_ && !*late_neighbour_) exports().Return(memory_);
-    if (late_neighbour_) PetscCallCUDA(cudaFreeHost(late_neighbour_));
+    PinnedFree(late_neighbour_);
   }
   for (Channel &c : channels_) {
-    if (c.send) PetscCallCUDA(cudaFreeHost(c.send));
-    if (c.receive) PetscCallCUDA(cudaFreeHost(c.receive));
+    PinnedFree(c.send);
+    PinnedFree(c.receive);
   }
   DeviceFree(tables_);
   if (packed_) PetscCallCUDA(cudaEventDestroy(packed_));

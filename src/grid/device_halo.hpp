@@ -46,10 +46,11 @@ public:
     int      link;     // -1: own
     size_t   offset;   // in the link's values
   };
-  // For arrays over these boxes.
-  virtual PetscErrorCode PlanFilling(const std::vector<Filled> &parts, const Box &from, const Box &to) = 0;
-  // An exchange that ends with them: a kernel sends, one receives, where all links go from GPU to GPU.
-  virtual PetscErrorCode Fill(const void *from, void *to, bool with_own) = 0;
+  // from: the box of the halo's patch, on the grid
+  virtual PetscErrorCode PlanFilling(const std::vector<Filled> &parts, const Box &from) = 0;
+  // An exchange that ends with them: a kernel sends, one receives, where all links go from GPU to GPU. The arrays are over
+  // boxes that contain those of the parts.
+  virtual PetscErrorCode Fill(const void *from, const Box &from_box, void *to, const Box &to_box, bool with_own) = 0;
   virtual PetscErrorCode CheckLate() const = 0; // an error where a halo did not come in time
 
   virtual const char *transport() const = 0;

@@ -19,6 +19,11 @@ Box without_place(const Box &box) {
   return {{0, 0, 0}, {box.size(0), box.size(1), box.size(2)}};
 }
 
+Box moved(Box box, const PetscInt by[3], int times) {
+  for (int a = 0; a < 3; a++) box.lo[a] += times * by[a], box.hi[a] += times * by[a];
+  return box;
+}
+
 namespace {
 
 // An array over a box; its points are those of a patch that begins there.
@@ -26,11 +31,6 @@ Patch patch_over(const Box &box) {
   Patch patch = {};
   for (int a = 0; a < 3; a++) patch.N[a] = patch.size[a] = box.size(a);
   return patch;
-}
-
-Box moved(Box box, const PetscInt by[3], int times) {
-  for (int a = 0; a < 3; a++) box.lo[a] += times * by[a], box.hi[a] += times * by[a];
-  return box;
 }
 
 // What a rank gives of its own to one that wants a box: where it is wanted, and where it is.
@@ -107,7 +107,8 @@ PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &staged, 1, MPI_INT, MPI_MAX, comm_));
   direct_ = !staged;
   if (!direct_) PetscCall(check(INT_MAX / (PetscInt64)value_bytes));
-  PetscCall(device_->PlanFilling(filled, boxes.from, boxes.to));
+  from_ = boxes.from, to_ = boxes.to;
+  PetscCall(device_->PlanFilling(filled, boxes.from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,8 +121,8 @@ PetscErrorCode Filling::Destroy(bool sound) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Filling::Run(const void *from, void *to, bool with_own) {
-  return device_->Fill(from, to, with_own);
+PetscErrorCode Filling::RunOver(const void *from, const Box &from_box, void *to, const Box &to_box, bool with_own) {
+  return device_->Fill(from, from_box, to, to_box, with_own);
 }
 
 PetscErrorCode Filling::CheckLate() const {

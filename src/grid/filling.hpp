@@ -7,6 +7,7 @@ namespace shellac {
 
 Box common(const Box &one, const Box &other); // empty where they have no point in common
 Box without_place(const Box &box);            // of the same size, from zero on
+Box moved(Box box, const PetscInt by[3], int times = 1);
 
 // Boxes are of indices on the whole grid; on a periodic axis they may go on beyond its ends.
 struct FillingBoxes {
@@ -41,7 +42,11 @@ public:
                         size_t value_bytes = sizeof(PetscScalar));
   PetscErrorCode Destroy(bool sound); // see DeviceHalo
   // Arrays on the GPU, which may be the same; in PETSc's stream. with_own: the rank's own points, too
-  PetscErrorCode Run(const void *from, void *to, bool with_own = true);
+  PetscErrorCode Run(const void *from, void *to, bool with_own = true) {
+    return RunOver(from, from_, to, to_, with_own);
+  }
+  // The same of arrays over larger boxes.
+  PetscErrorCode RunOver(const void *from, const Box &from_box, void *to, const Box &to_box, bool with_own = true);
   PetscErrorCode CheckLate() const;                 // an error where values did not come in time
   bool           direct() const { return direct_; } // no value goes through a host; a CUDA graph can hold it
 
@@ -50,6 +55,7 @@ private:
   PetscMPIInt           tag_ = 0;
   std::vector<HaloLink> links_;
   DeviceHalo           *device_ = nullptr;
+  Box                   from_ = {}, to_ = {}; // of the arrays
   bool                  direct_ = false;
 };
 

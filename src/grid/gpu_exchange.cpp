@@ -54,8 +54,8 @@ PetscErrorCode GpuHalo::AllocatePinned(size_t f) {
 
   PetscFunctionBegin;
   if (channels_[f].send) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMallocHost((void **)&channels_[f].send, PetscMax(link.count, 1) * value_bytes_));
-  PetscCallCUDA(cudaMallocHost((void **)&channels_[f].receive, PetscMax(link.arriving, 1) * value_bytes_));
+  PetscCall(PinnedMalloc(PetscMax(link.count, 1) * value_bytes_, (void **)&channels_[f].send));
+  PetscCall(PinnedMalloc(PetscMax(link.arriving, 1) * value_bytes_, (void **)&channels_[f].receive));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,16 +157,15 @@ PetscErrorCode GpuHalo::Pack(const void *u, unsigned long long number, bool wait
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GpuHalo::PlanFilling(const std::vector<Filled> &parts, const Box &from, const Box &to) {
+PetscErrorCode GpuHalo::PlanFilling(const std::vector<Filled> &parts, const Box &from) {
   PetscFunctionBegin;
   from_ = from;
-  to_ = to;
   filled_ = parts;
   PetscCall(MakeParts());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GpuHalo::Fill(const void *from, void *to, bool with_own) {
+PetscErrorCode GpuHalo::Fill(const void *from, const Box &from_box, void *to, const Box &to_box, bool with_own) {
   const int      threads = 256;
   const unsigned blocks = blocks_of((PetscInt64)fill_values_, threads), most = 8 * (unsigned)multiprocessors();
   Field<char>    unused;
@@ -174,13 +173,16 @@ PetscErrorCode GpuHalo::Fill(const void *from, void *to, bool with_own) {
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
+  for (int a = 0; a < 3; a++) parts_.patch.size[a] = from_box.size(a);
+  const PetscInt begin[3] = {from_.lo[0] - from_box.lo[0], from_.lo[1] - from_box.lo[1], from_.lo[2] - from_box.lo[2]};
+  const void    *patch = (const char *)from + parts_.patch.index(begin[0], begin[1], begin[2]) * value_bytes_;
   if (any_staged_) {
-    PetscCall(Begin(from));
+    PetscCall(Begin(patch));
     PetscCall(End(&unused));
   } else {
     PetscCall(CheckLate());
     open_ = true;
-    if (!channels_.empty()) PetscCall(Pack(from, 0, false, stream));
+    if (!channels_.empty()) PetscCall(Pack(patch, 0, false, stream));
   }
   for (const Filled &part : filled_) { // while the others' values are on their way
     const bool there = part.shift[0] == 0 && part.shift[1] == 0 && part.shift[2] == 0; // not around an axis
@@ -189,13 +191,13 @@ PetscErrorCode GpuHalo::Fill(const void *from, void *to, bool with_own) {
       using T = decltype(value);
       const PetscInt *by = part.shift;
       return for_each_of_box(PETSC_MEMTYPE_DEVICE, part.there,
-                             point::Paste<T, T>{from_, to_, {by[0], by[1], by[2]}, (const T *)from, (T *)to});
+                             point::Paste<T, T>{from_box, to_box, {by[0], by[1], by[2]}, (const T *)from, (T *)to});
     }));
   }
   if (!channels_.empty()) {
     with_type(value_bytes_, [&](auto value) {
       fill<<<PetscMin(PetscMax(blocks, 1u), most), threads, 0, stream>>>(
-          fills_, fill_count_, exchange(any_staged_ ? exchange_ : 0), to_, (decltype(value) *)to);
+          fills_, fill_count_, exchange(any_staged_ ? exchange_ : 0), to_box, (decltype(value) *)to);
     });
     PetscCallCUDA(cudaGetLastError());
   }

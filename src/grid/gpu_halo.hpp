@@ -39,8 +39,8 @@ public:
   bool           exchanged() const override { return in_kernel_.is_done; }
   PetscErrorCode BeginOnHost(const void *u) override;
   PetscErrorCode EndOnHost(Field<char> *field) override;
-  PetscErrorCode PlanFilling(const std::vector<Filled> &parts, const Box &from, const Box &to) override;
-  PetscErrorCode Fill(const void *from, void *to, bool with_own) override;
+  PetscErrorCode PlanFilling(const std::vector<Filled> &parts, const Box &from) override;
+  PetscErrorCode Fill(const void *from, const Box &from_box, void *to, const Box &to_box, bool with_own) override;
   PetscErrorCode CheckLate() const override;
   const char    *transport() const override;
 
@@ -73,7 +73,7 @@ private:
   int                          fill_count_ = 0;
   size_t                       fill_values_ = 0; // of all parts
   std::vector<Filled>          filled_;
-  Box                          from_ = {}, to_ = {}; // of a filling's arrays
+  Box                          from_ = {};           // of a filling's patch
   bool                         open_ = false;        // between Begin() and End()
   cudaEvent_t                  packed_ = nullptr;    // a staged link's values are in pinned memory
   bool                         any_ipc_ = false, any_staged_ = false;

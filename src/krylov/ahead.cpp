@@ -1,5 +1,5 @@
 // Iterations on GPUs without the host between their passes. Where GPUs add up the sums of all ranks, with a preconditioner
-// that is diagonal, iterations run ahead of the host, several as one CUDA graph; the host reads their norms behind them.
+// that is diagonal, iterations run ahead of the host, several as one kernel or CUDA graph; the host reads norms behind them.
 // With cycles of stencilmg on one GPU, an iteration is a graph, which the next solve takes again.
 
 #include "device/recording.hpp"
@@ -109,7 +109,9 @@ PetscErrorCode Solve::Queue(int iterations, bool as_graph, int turn) {
     PetscCall(ReadIterated(&arrays, of));
     PetscCallCUDA(cudaGraphLaunch(cg_.ahead.graph, stream));
     PetscCall(arrays.Restore());
-  } else
+  } else if (is_star_)
+    PetscCall(IterateByStar(iterations));
+  else
     PetscCall(Iterate(iterations));
   PetscCallCUDA(
       cudaMemcpyAsync(cg_.ahead.seen[turn], run_.on_device(), sizeof(cg::Record), cudaMemcpyDeviceToHost, stream));
@@ -120,11 +122,11 @@ PetscErrorCode Solve::Queue(int iterations, bool as_graph, int turn) {
 // While the host reads what some iterations have found, the next ones run.
 PetscErrorCode Solve::RunAhead() {
   constexpr size_t most_points = 1 << 22; // of iterations that take less time than the host needs to queue them
-  const int        iterations = most_n_ <= most_points ? 8 : 1; // on all ranks, whose products exchange halos
+  const int iterations = is_star_ ? 32 : most_n_ <= most_points ? 8 : 1; // on all ranks, whose products exchange halos
   cg::Ahead       &ahead = cg_.ahead;
   PetscLogDouble   flops_before, flops_after;
   // other Mats have streams of their own, and exchanges of halos are counted by the host
-  bool may_record = iterations > 1 && ours_ && !ours_->bound_to_host && (ranks_ == 1 || is_star_), as_graph = false;
+  bool may_record = iterations > 1 && ours_ && !ours_->bound_to_host && ranks_ == 1 && !is_star_, as_graph = false;
 
   PetscFunctionBegin;
   PetscCall(ahead.Prepare());
@@ -133,13 +135,12 @@ PetscErrorCode Solve::RunAhead() {
     if (may_record && !as_graph) {
       PetscCall(PetscGetFlops(&flops_before));
       const cudaGraphExec_t before = ahead.graph;
-      const Vec             p = p_, next = next_p_; // an iteration may exchange them
       ahead.graph = nullptr;
       PetscCall(record_graph(
           &ahead.recorder, before, [&] { return Iterate(iterations); }, &ahead.graph));
       PetscCall(PetscGetFlops(&flops_after));
       as_graph = ahead.graph;
-      if (!as_graph) may_record = false, p_ = p, next_p_ = next;
+      may_record = as_graph;
     } else if (as_graph)
       PetscCall(PetscLogGpuFlops(flops_after - flops_before));
     PetscCall(Queue(iterations, as_graph, 1 - turn));
@@ -161,6 +162,7 @@ PetscErrorCode Solve::RunAhead() {
     SETERRQ(PetscObjectComm((PetscObject)ksp_), PETSC_ERR_ARG_WRONGSTATE,
             "the tolerances changed during the solve; change them before it");
   }
+  if (is_star_) PetscCall(log_flops(memory_, flops_of_star() * ksp_->its));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else

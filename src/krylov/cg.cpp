@@ -151,7 +151,7 @@ PetscErrorCode Solve::CheckStop() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Whether a whole iteration takes two passes.
+// Whether iterations are of star.hpp.
 PetscErrorCode Solve::FindStar() {
   StencilOperator                  *which;
   std::unique_ptr<PreparedOperator> prepared;
@@ -217,46 +217,55 @@ PetscErrorCode Solve::ShareVectors(bool may_share) {
 }
 
 // The new p goes into another vector, and the two change places.
-PetscErrorCode Solve::IterateByStar() {
-  Arrays              arrays;
-  cg::DirectionOfStar direction = {{}, {}, {}, NULL, hermitian()};
-  cg::UpdateOfStar    pass = {{}, {}, {NULL, NULL, {}, NULL, NULL, products(is_diagonal_, true)}};
+template <bool varies> PetscErrorCode Solve::IterateByStar(int iterations) {
+  Arrays                      arrays;
+  cg::IterationOfStar<varies> by_turns[2];
+  PetscScalar                *x, *r, *p[2];
+  const PetscScalar          *z;
+  cg::Diagonal                D;
 
   PetscFunctionBegin;
-  PetscCall(arrays.ReadWrite(r_, &pass.update.r));
-  direction.inputs.one = pass.update.r;
-  if (!is_diagonal_) PetscCall(arrays.Read(w_, &direction.inputs.one));
-  PetscCall(arrays.ReadWrite(x_, &pass.update.x));
-  PetscCall(arrays.Read(p_, &direction.inputs.other));
-  PetscCall(arrays.Write(next_p_, &direction.p));
-  if (is_diagonal_) PetscCall(Read(&arrays, &direction.D));
+  PetscCall(arrays.ReadWrite(r_, &r));
+  z = r;
+  if (!is_diagonal_) PetscCall(arrays.Read(w_, &z));
+  PetscCall(arrays.ReadWrite(x_, &x));
+  PetscCall(arrays.ReadWrite(p_, &p[0]));
+  PetscCall(arrays.Write(next_p_, &p[1]));
+  if (is_diagonal_) PetscCall(Read(&arrays, &D));
   PetscCall(CheckMemory(arrays));
-  pass.update.D = direction.D;
-  pass.update.p = direction.p;
-  pass.inputs = {direction.p, NULL};
-  const int before_at = p_ == cg_.in_memory[1] ? 1 : 2;
-  for (int a = 0; a < 2; a++)
-    for (Side e : {LOWER, UPPER}) {
-      const cg::Neighbour &its = star_.beside[a][e];
-      direction.beside[a][e] = direction.inputs;
-      pass.beside[a][e] = pass.inputs;
-      if (ranks_ == 1 || its.rank < 0) continue; // this rank itself
-      direction.beside[a][e] = {vector_of(its.rank, its.points, 0), vector_of(its.rank, its.points, before_at)};
-      pass.beside[a][e] = {vector_of(its.rank, its.points, 3 - before_at), NULL};
-    }
-  PetscCall(cg::run_star(&run_, star_, direction));
-  PetscCall(cg::run_star(&run_, star_, pass));
+  const int at[2] = {p_ == cg_.in_memory[1] ? 1 : 2, p_ == cg_.in_memory[1] ? 2 : 1};
+  for (int n = 0; n < 2; n++) {
+    const int old = n, now = 1 - n;
+    auto     &direction = by_turns[n].direction;
+    auto     &update = by_turns[n].update;
+    direction = {{z, p[old]}, {}, D, p[now], hermitian()};
+    update = {{p[now], NULL}, {}, {p[now], NULL, D, x, r, products(is_diagonal_, true)}};
+    for (int a = 0; a < 2; a++)
+      for (Side e : {LOWER, UPPER}) {
+        const cg::Neighbour &its = star_.beside[a][e];
+        direction.beside[a][e] = direction.inputs;
+        update.beside[a][e] = update.inputs;
+        if (ranks_ == 1 || its.rank < 0) continue; // this rank itself
+        direction.beside[a][e] = {vector_of(its.rank, its.points, 0), vector_of(its.rank, its.points, at[old])};
+        update.beside[a][e] = {vector_of(its.rank, its.points, at[now]), NULL};
+      }
+  }
+  PetscCall(cg::run_star(&run_, star_, by_turns[0], by_turns[1], iterations));
   PetscCall(arrays.Restore());
-  std::swap(p_, next_p_);
-  PetscCall(log_flops(memory_, (direction.flops + pass.flops + 2 * 9.0) * (PetscLogDouble)n_));
+  if (iterations % 2) std::swap(p_, next_p_);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Solve::IterateByStar(int iterations) {
+  return varies_ ? IterateByStar<true>(iterations) : IterateByStar<false>(iterations);
 }
 
 // p, w = A p, x and r of an iteration; for a diagonal preconditioner all of it.
 PetscErrorCode Solve::Iterate() {
   PetscFunctionBegin;
   if (is_star_) {
-    PetscCall(IterateByStar());
+    PetscCall(IterateByStar(1));
+    PetscCall(log_flops(memory_, flops_of_star()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Pass([&](Arrays *arrays, const auto &run) {

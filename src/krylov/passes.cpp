@@ -8,11 +8,17 @@ Runner::~Runner() {
   DeviceFree(on_device_);
   DeviceFree(partial_);
   DeviceFree(arrived_);
+#if SHELLAC_CUDA
+  DeviceFree(crossing_);
+#endif
 }
 
 void Runner::Disconnect(bool sound) {
   peers_.Disconnect(sound);
   asked_peers_ = false;
+#if SHELLAC_CUDA
+  if (crossing_) (void)DeviceZero(crossing_, sizeof(*crossing_)); // whose blocks may have ended apart
+#endif
 }
 
 PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool all_on_gpu, HaloWay way) {
@@ -43,6 +49,8 @@ PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool all_on_g
     PetscCall(DeviceMalloc((size_t)most_blocks() * Sums::count * sizeof(double), (void **)&partial_));
     PetscCall(DeviceMalloc(sizeof(unsigned), (void **)&arrived_));
     PetscCall(DeviceZero(arrived_, sizeof(unsigned)));
+    PetscCall(DeviceMalloc(sizeof(*crossing_), (void **)&crossing_));
+    PetscCall(DeviceZero(crossing_, sizeof(*crossing_)));
   }
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -181,36 +181,81 @@ struct Completion {
   Meeting<Sums::count> ranks;  // whose sums are added up first
 };
 
+// Where the blocks of a kernel meet that all run at the same time.
+struct Crossing {
+  unsigned long long arrived, before; // blocks, ever; those of earlier kernels
+  unsigned long long in_vain;         // a block has waited so
+};
+
+// Sums of which the first `used` are needed.
+__host__ __device__ constexpr bool is_needed(int s, int used) {
+  return s < used && (PetscDefined(USE_COMPLEX) || s != 1);
+}
+
+// For the first warp; all threads of a block call it.
+template <int used> __device__ __forceinline__ void sum_up_block(Sums *sums) {
+  __shared__ double of_warps[Sums::count][threads_of_pass / 32];
+  const int         lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+
+#pragma unroll
+  for (int s = 0; s < used; s++) {
+    const double of_warp = is_needed(s, used) ? sum_of_warp(sums->of[s]) : 0;
+    if (is_needed(s, used) && lane == 0) of_warps[s][warp] = of_warp;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int s = 0; s < used; s++)
+    if (is_needed(s, used) && warp == 0)
+      sums->of[s] = sum_of_warp(lane < threads_of_pass / 32 ? of_warps[s][lane] : 0.0);
+}
+
+// The sums of all blocks, for all lanes of a warp, which calls it.
+template <int used> __device__ __forceinline__ void add_up(const double *partial, Sums *sums) {
+  constexpr int at_once = 9; // of a lane: 288 blocks
+  const int     lane = threadIdx.x % 32;
+#pragma unroll
+  for (int s = 0; s < used; s++)
+    if (is_needed(s, used)) sums->of[s] = 0;
+  for (unsigned first = lane; first < gridDim.x; first += 32 * at_once) {
+    double of[at_once][used];
+#pragma unroll
+    for (int n = 0; n < at_once; n++)
+#pragma unroll
+      for (int s = 0; s < used; s++)
+        of[n][s] =
+            is_needed(s, used) && first + 32 * n < gridDim.x ? __ldcg(&partial[Sums::count * (first + 32 * n) + s]) : 0;
+#pragma unroll
+    for (int n = 0; n < at_once; n++)
+#pragma unroll
+      for (int s = 0; s < used; s++) sums->of[s] += of[n][s];
+  }
+#pragma unroll
+  for (int s = 0; s < used; s++)
+    if (is_needed(s, used)) sums->of[s] = sum_of_warp(sums->of[s]);
+}
+
 // The sums of all threads. partial: of each block. The last block that ends adds them up in their order and, where it may,
 // completes the scalars. meets: perhaps with other ranks
 template <bool meets, class Pass>
 __device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Record *record, double *partial,
                                          unsigned *arrived, const Completion &completion) {
-  __shared__ double of_warps[Sums::count][threads_of_pass / 32];
-  __shared__ bool   is_last;
-  const int         lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  Sums              of_block;
+  __shared__ bool is_last;
+  const int       lane = threadIdx.x % 32;
+  Sums            of_block = mine;
 
-#pragma unroll
-  for (int s = 0; s < Sums::count; s++) of_block.of[s] = sum_of_block(mine.of[s], warp, lane, of_warps[s]);
+  sum_up_block<Sums::count>(&of_block);
   if (threadIdx.x == 0) {
     for (int s = 0; s < Sums::count; s++) partial[Sums::count * blockIdx.x + s] = of_block.of[s];
     __threadfence();
     is_last = atomicAdd(arrived, 1u) == gridDim.x - 1;
   }
   __syncthreads();
-  if (!is_last) return;
+  if (!is_last || threadIdx.x >= 32) return;
   __threadfence();
   Scalars scalars = record->scalars; // read while the sums are
-#pragma unroll
-  for (int s = 0; s < Sums::count; s++) {
-    double sum = 0;
-    for (unsigned block = threadIdx.x; block < gridDim.x; block += threads_of_pass)
-      sum += __ldcg(&partial[Sums::count * block + s]);
-    of_block.of[s] = sum_of_block(sum, warp, lane, of_warps[s]);
-  }
+  add_up<Sums::count>(partial, &of_block);
   if (meets && completion.on_gpu && completion.ranks.ranks > 1) completion.ranks.add(of_block.of);
-  if (threadIdx.x == 0) {
+  if (lane == 0) {
     *arrived = 0;
     if (completion.on_gpu) {
       pass.finish(&scalars, of_block);
@@ -299,6 +344,22 @@ public:
                               0, arguments..., on_device_, partial_, arrived_, kernel::Completion{on_gpu_, meeting_}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  // A kernel whose blocks all run at the same time.
+  template <class... Parameters, class... Arguments>
+  PetscErrorCode LaunchTogether(void (*walk)(Parameters...), PetscInt64 blocks, const Arguments &...arguments) {
+    cudaLaunchConfig_t  config = {};
+    cudaLaunchAttribute together = {};
+
+    PetscFunctionBegin;
+    PetscCall(current_stream(&config.stream));
+    together.id = cudaLaunchAttributeCooperative;
+    together.val.cooperative = 1;
+    config.gridDim = dim3((unsigned)PetscMax(blocks, (PetscInt64)1));
+    config.blockDim = dim3(kernel::threads_of_pass);
+    config.attrs = &together, config.numAttrs = 1;
+    PetscCallCUDA(cudaLaunchKernelEx(&config, walk, arguments..., on_device_, partial_, crossing_, meeting_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 #endif
 
 private:
@@ -314,6 +375,9 @@ private:
   Sums                 sums_; // of the last pass
   double              *partial_ = nullptr;
   unsigned            *arrived_ = nullptr;
+#if SHELLAC_CUDA
+  kernel::Crossing *crossing_ = nullptr;
+#endif
 };
 
 } // namespace cg

@@ -43,7 +43,11 @@ private:
   PetscErrorCode FindStar();
   PetscErrorCode ShareVectors(bool may_share);
   PetscErrorCode Start();
-  PetscErrorCode IterateByStar();
+  PetscErrorCode                        IterateByStar(int iterations);
+  template <bool varies> PetscErrorCode IterateByStar(int iterations);
+  PetscLogDouble                        flops_of_star() const { // an iteration's
+    return (PetscLogDouble)(cg::DirectionOfStar<false>::flops + cg::Update::flops + 2 * 9) * (PetscLogDouble)n_;
+  }
   PetscErrorCode Iterate(); // without waiting
   PetscErrorCode Iterate(int iterations) {
     PetscFunctionBegin;

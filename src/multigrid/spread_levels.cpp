@@ -67,10 +67,9 @@ void SpreadMultigrid::FindNext(int l) {
 // A level's rows at the points of its patch, from those of the ranks. there: this rank's in `from`
 PetscErrorCode SpreadMultigrid::BringRows(const CouplingArrays &from, const Box &there, int l, const Patch &patch,
                                           Couplings *to) {
-  const Box  all = patch.all(), own = without_place(there);
-  S *const   array = b_at(l).at(on_gpu);
-  Box        inner = all;
-  Scratch<S> packed;
+  const Box all = patch.all();
+  Filling  &way = l == 0 ? *enter_ : levels_[(size_t)l]->around;
+  Box       inner = all;
 
   PetscFunctionBegin;
   to->neighbours = from.neighbours;
@@ -81,17 +80,8 @@ PetscErrorCode SpreadMultigrid::BringRows(const CouplingArrays &from, const Box 
     if (!patch.periodic[a]) inner.lo[a] = PetscMin(1, all.hi[a]), inner.hi[a] = PetscMax(all.hi[a] - 1, inner.lo[a]);
   }
   PetscCall(to->MakeZero(on_gpu));
-  PetscCall(packed.Grow((size_t)own.points(), on_gpu));
-  for (int n = 0; n < from.slots(); n++) {
-    PetscCall(CopyBox(own, from.slot(n), from.grown, packed.at(on_gpu), own));
-    if (l == 0)
-      PetscCall(enter_->Run(packed.at(on_gpu), array));
-    else {
-      PetscCall(CopyBox(own_at(l), packed.at(on_gpu), there, array, box_at(l)));
-      PetscCall(levels_[(size_t)l]->around.Run(array, array));
-    }
-    PetscCall(CopyBox(all, array, all, to->slot(n), to->grown));
-  }
+  const Box from_box = moved(from.grown, there.lo), to_box = moved(to->grown, box_at(l).lo); // on the grid
+  for (int n = 0; n < from.slots(); n++) PetscCall(way.RunOver(from.slot(n), from_box, to->slot(n), to_box));
   PetscCall(for_each(on_gpu, difference(all, inner), LeaveOutside{patch, *to, NeighbourList(*to)}));
   PetscCall(fill_ghosts(on_gpu, patch, nullptr, to->grown, to->values, to->slots()));
   PetscFunctionReturn(PETSC_SUCCESS);
