@@ -28,8 +28,8 @@
    The gradient of f(u), where u solves F(u, p) = 0, is -P^T l, where l solves J^T l = df/du (`KSPSolveTranspose()`).
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown name, or without parameters; `PETSC_ERR_SUP` for a text with an exact solution,
-   for a field of a text with integrals, and with complex numbers; `PETSC_ERR_ARG_WRONGSTATE` without an equation.
+   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown name, or without parameters; `PETSC_ERR_SUP` for a text with an exact solution
+   and with complex numbers; `PETSC_ERR_ARG_WRONGSTATE` without an equation.
 
 .seealso: `DMDAEquationComputeJacobianP()`, `DMDASetEquation()`, `DMDAEquationSetParameter()`, `DMDAEquationSetField()`
 @*/

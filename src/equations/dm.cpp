@@ -254,8 +254,7 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
                           ahead));
   equation->functions = static_cast<const equation::Functions *>(compiled);
   if (ahead) PetscCall(CompileAction(comm, *equation, true));
-  if (ahead && problem_of_sensitivities(equation->text, false).empty())
-    PetscCall(CompileSensitivities(comm, *equation, true));
+  if (ahead && problem_of_sensitivities(equation->text).empty()) PetscCall(CompileSensitivities(comm, *equation, true));
   PetscCall(made->Try(&equation->linear));
   holder.equation = nullptr;
   PetscCall(compose(da, std::move(made)));

@@ -82,7 +82,7 @@ struct Equation {
 // Its `action`; ahead: see CompileSource(). Collective.
 PetscErrorCode CompileAction(MPI_Comm comm, Equation &equation, bool ahead);
 // Its `sensitivities`, once; why there are none, or an empty string. by_field: not by a parameter
-std::string    problem_of_sensitivities(const EquationText &text, bool by_field);
+std::string    problem_of_sensitivities(const EquationText &text);
 PetscErrorCode CompileSensitivities(MPI_Comm comm, Equation &equation, bool ahead);
 
 // The TS whose functions a DMDA's SNES calls.
@@ -222,6 +222,7 @@ private:
   PetscErrorCode   SetPlace(PetscMemType memory, LazyKernels &kernels, const PetscScalar *direction = nullptr);
   PetscErrorCode   Integrate(PetscMemType memory, LazyKernels &kernels);
   PetscErrorCode   GetCells(PetscMemType memory, CellLengths *cells);
+  PetscErrorCode   AddByIntegrals(const PetscScalar *v, PetscScalar *sums); // of ByFieldTransposed()
   // A function at a state with ghost points, for a direction v or none, by one of these kernels, or on the host; without a
   // state what is given on ends. Computed where the vectors are. Collective.
   PetscErrorCode   Compute(PetscReal time, Vec state, Vec v, Vec out, LazyKernels &kernels, size_t kernel,

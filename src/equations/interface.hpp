@@ -139,9 +139,9 @@ struct ActionFunctions {
 };
 
 // Derivatives by the data: along a parameter, or a direction of the fields; and for a field the transposed product with
-// place->direction, [points written][unknowns], which is added to out, [points read].
+// place->direction, [points written][unknowns], which is added to out, [points read]; likewise of what integrals are of.
 struct SensitivityFunctions {
-  VectorFunction product, transposed;
+  VectorFunction product, transposed, transposed_integrands;
   VectorFunction integrands;                                            // as in Functions
   void (*field)(const Place *, const Region *, int field, Scalar *out); // of its formula, by the parameter
   void (*robin)(const Place *, Real *alpha);                            // likewise

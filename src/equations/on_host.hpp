@@ -240,7 +240,7 @@ template <class Row, int r> void add_inside(const Place &q, const Region &region
             const int arm = in_stencil(dx, dy, dz) ? arm_of(dx, dy, dz) - first : -1;
             if (arm < 0 || arm >= arms_of_pass) continue;
             Scalar *const there = out + first_point.index(dx, dy, dz);
-            for (int n = 0; n < count; n++) there[n] += q.direction[(to + n) * unknowns + r] * entries[arm][n];
+            for (int n = 0; n < count; n++) there[n] += q.direction[(to + n) * Row::count + r] * entries[arm][n];
           }
     }
   });
@@ -251,7 +251,7 @@ inline void add_at_end(const Place &q, Index i, Index j, Index k, const TableNea
   for (int first = 0; first < arm_count; first += arms_of_pass) {
     entries_of<Row, r>(q, FieldSeeds<arms_of_pass>(first), i, j, k, near, entries);
     for (int n = 0; n < arms_of_pass && first + n < arm_count; n++)
-      out[near.field_place(first + n)] += q.direction[to * unknowns + r] * entries[n];
+      out[near.field_place(first + n)] += q.direction[to * Row::count + r] * entries[n];
   }
 }
 template <class Row, int r = 0> void all_transposed(const Place *place, const Region *region, Scalar *out) {
@@ -261,8 +261,16 @@ template <class Row, int r = 0> void all_transposed(const Place *place, const Re
     });
   else
     add_inside<Row, r>(*place, *region, out);
-  if constexpr (r + 1 < unknowns) all_transposed<Row, r + 1>(place, region, out);
+  if constexpr (r + 1 < Row::count) all_transposed<Row, r + 1>(place, region, out);
 }
+// Of what integrals are of.
+template <class Row> struct IntegrandRows : Rows<integral_numbers / 2, false> {
+  static constexpr bool is_rate(int) { return true; }
+
+  template <int n, class Point> static typename Point::Number at(const Point &point) {
+    return Row::template integrand<n>(point);
+  }
+};
 
 // ---- data of ends ----------------------------------------------------------------------------------------------------
 

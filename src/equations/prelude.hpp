@@ -384,6 +384,11 @@ template <class Row> struct Values : Computed<false, true> {
   }
 };
 
+// What a text's rows are: of its unknowns, or of its integrals.
+template <int n, bool unknowns_> struct Rows {
+  static constexpr int  count = n;
+  static constexpr bool of_unknowns = unknowns_;
+};
 // Entries of a row, in the seeds' directions.
 template <class Row, int r, class SeedType, class From>
 inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, Index k, const From &from,
@@ -392,7 +397,7 @@ inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, I
   const Point            point(q, seed, i, j, k, from);
   typename Point::Number row;
   int                    axis, side;
-  if (From::at_ends && is_given(q, r, i, j, k, &axis, &side)) {
+  if (From::at_ends && Row::of_unknowns && is_given(q, Row::of_unknowns ? r : 0, i, j, k, &axis, &side)) {
     if constexpr (!of_data)
       row = point.seeded(Real(0), Row::is_rate(r) ? 0 : q.given_scale[r], point.along(r, 0, 0, 0), r, own_arm, true);
     else if constexpr (SeedType::along_data && !Row::is_rate(r))

@@ -10,7 +10,7 @@ namespace shellac {
 
 // ---- on a grid -------------------------------------------------------------------------------------------------------
 
-std::string problem_of_sensitivities(const EquationText &text, bool by_field) {
+std::string problem_of_sensitivities(const EquationText &text) {
   if (scalars_are_complex)
     return "derivatives by parameters and fields need real numbers; this PETSc has complex ones. Use one with real "
            "scalars";
@@ -18,10 +18,6 @@ std::string problem_of_sensitivities(const EquationText &text, bool by_field) {
     return text.file +
            " has an exact solution, whose source depends on the parameters in its own way; state the source in the "
            "text, and remove the exact solution";
-  if (by_field && text.has_integrals)
-    return text.file +
-           " has integrals, with which each row depends on the field at all points; derivatives by fields are of "
-           "texts without integral and mean";
   return "";
 }
 
@@ -138,7 +134,47 @@ PetscErrorCode EquationOnGrid::ByField(PetscReal time, Vec state, size_t f, Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What fields change by integrals is added to sums: the rows change by an integral, and that by the field, also where it is
+// within another one.
+PetscErrorCode EquationOnGrid::AddByIntegrals(const PetscScalar *v, PetscScalar *sums) {
+  const size_t             n = integrals_.size() / 2, rows = equation_->unknowns(), points = owned();
+  std::vector<PetscScalar> values(points * std::max(rows, 2 * n)), by_rows(n, 0.), by_others(n * n, 0.), all;
+  std::vector<PetscReal>   cell(points);
+  CellLengths              cells;
+  const auto               compute = [&](equation::VectorFunction function) {
+    for (const equation::Region &region : regions_) function(&place_, &region, compiled_array(values.data()));
+  };
+
+  PetscFunctionBegin;
+  PetscCall(GetCells(PETSC_MEMTYPE_HOST, &cells));
+  const PetscInt *size = grid_.size;
+  for (size_t p = 0; p < points; p++)
+    cell[p] = cells.volume((PetscInt)p % size[0], (PetscInt)p / size[0] % size[1], (PetscInt)p / size[0] / size[1]);
+  for (size_t m = 0; m < n; m++) {
+    integrals_[n + m] = 1; // the derivative by this one
+    compute(equation_->sensitivities->product);
+    for (size_t i = 0; i < points * rows; i++) by_rows[m] += v[i] * values[i];
+    compute(equation_->sensitivities->integrands);
+    for (size_t i = 0; i < points * n; i++) by_others[m * n + i % n] += cell[i / n] * values[i / n * 2 * n + n + i % n];
+    integrals_[n + m] = 0;
+  }
+  for (auto *sum : {&by_rows, &by_others})
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum->data(), (PetscMPIInt)sum->size(), MPIU_SCALAR, MPIU_SUM, grid_.comm));
+  all = by_rows;
+  for (size_t pass = 1; pass < n; pass++) {
+    const auto before = all;
+    all = by_rows;
+    for (size_t i = 0; i < n * n; i++) all[i / n] += by_others[i] * before[i % n];
+  }
+  for (size_t i = 0; i < points * n; i++) values[i] = all[i % n] * cell[i / n] / place_.row_scale;
+  place_.direction = compiled_array(values.data());
+  for (const equation::Region &region : regions_)
+    equation_->sensitivities->transposed_integrands(&place_, &region, compiled_array(sums));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode EquationOnGrid::ByFieldTransposed(PetscReal time, Vec state, size_t f, Vec v, Vec y) {
+  const std::vector<const equation::Scalar *> no_directions(fields_.size(), nullptr);
   Arrays             arrays(PETSC_MEMTYPE_HOST);
   const PetscScalar *factors;
   PetscScalar       *sums;
@@ -154,11 +190,13 @@ PetscErrorCode EquationOnGrid::ByFieldTransposed(PetscReal time, Vec state, size
   PetscCall(arrays.Read(v, &factors));
   PetscCall(ReadFields(&arrays));
   PetscCall(arrays.ReadWrite(out, &sums));
+  place_.field_directions = no_directions.data();
   PetscCall(SetPlace(PETSC_MEMTYPE_HOST, equation_->sensitivity_kernels, factors));
   place_.field = (equation::Index)f;
   for (const equation::Region &region : regions_)
     equation_->sensitivities->transposed(&place_, &region, compiled_array(sums));
-  place_.field = -1;
+  if (!integrals_.empty()) PetscCall(AddByIntegrals(factors, sums));
+  place_.field = -1, place_.field_directions = nullptr;
   PetscCall(arrays.Restore());
   PetscCall(CheckArms());
   if (!ghosts_) PetscFunctionReturn(PETSC_SUCCESS);
@@ -204,7 +242,7 @@ PetscErrorCode multiply(Mat P, Vec v, Vec y) {
   PetscCall(DMGetEquation(of->da, &equation));
   // of an equation set later, perhaps
   const size_t f = find_field(equation->equation(), of->field.c_str(), &problem);
-  if (problem.empty()) problem = problem_of_sensitivities(equation->equation().text, true);
+  if (problem.empty()) problem = problem_of_sensitivities(equation->equation().text);
   PetscCheck(problem.empty(), equation->grid().comm, PETSC_ERR_ARG_WRONGSTATE, "%s", problem.c_str());
   PetscCall(CompileSensitivities(equation->grid().comm, equation->equation(), false));
   PetscCall((equation->*product)(of->time, of->state, f, v, y));
@@ -212,7 +250,7 @@ PetscErrorCode multiply(Mat P, Vec v, Vec y) {
 }
 
 PetscErrorCode set_state(Mat P, DM da, EquationOnGrid *equation, PetscReal time, Vec u) {
-  const std::string problem = problem_of_sensitivities(equation->equation().text, true);
+  const std::string problem = problem_of_sensitivities(equation->equation().text);
   FieldMat         *of;
 
   PetscFunctionBegin;
@@ -276,7 +314,7 @@ PetscErrorCode DMDACreateEquationJacobianP(DM da, const char name[], Mat *P) {
   SHELLAC_CHECK_ALL(name || !text.parameters.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "%s has no parameters; name a field, or state parameter(name, value)", text.file.c_str());
   PetscCall(CheckAgreement(comm, "the name of the parameter or field", name ? name : "", "give all ranks the same"));
-  const std::string problem = problem_of_sensitivities(text, by_field);
+  const std::string problem = problem_of_sensitivities(text);
   PetscCheck(problem.empty(), comm, PETSC_ERR_SUP, "%s", problem.c_str());
   PetscCall(create_whole(P, [&](Mat *made) {
     PetscInt rows = on_grid->grid().dof;
@@ -307,7 +345,7 @@ PetscErrorCode DMDAEquationComputeJacobianP(DM da, PetscReal time, Vec u, Mat P)
   const MPI_Comm comm = on_grid->grid().comm;
   SHELLAC_CHECK_ALL(u && P, comm, PETSC_ERR_ARG_NULL, "the state or the matrix is null; create them first");
   PetscCall(GridCheckVector(on_grid->grid(), u, "state"));
-  problem = problem_of_sensitivities(equation.text, false);
+  problem = problem_of_sensitivities(equation.text);
   PetscCheck(problem.empty(), comm, PETSC_ERR_SUP, "%s", problem.c_str());
   PetscCall(CompileSensitivities(comm, equation, false));
   PetscCall(try_method(P, method, &by_field, da, on_grid, time, u));

@@ -264,7 +264,7 @@ private:
 
   // What the grid function is at a point.
   void row() {
-    line("struct Row {");
+    line("struct Row : Rows<unknowns, true> {");
     std::string rates = "r_ < 0";
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       if (text_.unknowns[c].rate) rates += " || r_ == " + std::to_string(c);
@@ -366,6 +366,7 @@ private:
     robin();
     line(exported("SensitivityFunctions") + "all_points<Products<Row>>, " +
          (text_.fields.empty() ? "nullptr, " : "all_transposed<Row>, ") +
+         (text_.fields.empty() || integrals_.empty() ? "nullptr, " : "all_transposed<IntegrandRows<Row>>, ") +
          (integrals_.empty() ? "nullptr" : "all_points<Integrands<Row>>") + ", all_fields, all_robin};");
   }
   void tables() {
