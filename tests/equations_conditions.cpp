@@ -126,3 +126,31 @@ TEST_CASE("a condition without a solution is an error, with the point", "[misuse
     return SNESSolve(snes, NULL, u);
   });
 }
+
+// An ordinary equation beside a partial one, with no condition: u = cos t and c = -sin t where u is even.
+TEST_CASE("an unknown whose neighbours nothing reads needs no condition", "[equations]") {
+  if (!equations_work(true)) return;
+  const std::string head = "unknowns(u, c)\nneumann(left, u)\nrobin(right, 0, u)\nrobin(sides, 0, u)\ninitial(u) = 1\n"
+                           "one = c\nsum(a, b) = a + b\n";
+  for (const char *rates :
+       {"rate(u) = laplacian(u) + sum(one, 0*x)\nrate(c) = 0 - u", "rate(u) = sum(laplacian(u), c)\nrate(c) = -u*sum(1, 0*one)"}) {
+    Options options("-ts_adapt_type none");
+    Lattice l;
+    Grid    da;
+    l.dim = 2, l.dof = 2, l.N[2] = 1;
+    OK(make_grid(l, nullptr, &da));
+    set_equation(da, head + rates);
+    Vector u = make_vector(da);
+    OK(DMDAEquationComputeInitial(da, u));
+    OK(TSSolve(stepper(da, TSRK, 1e-3, 0.5), u));
+    const auto values = natural_values(da, u);
+    for (size_t n = 0; n < values.size(); n += 2) {
+      CHECK(PetscAbsScalar(values[n] - std::cos(0.5)) < 1e-8);
+      CHECK(PetscAbsScalar(values[n + 1] + std::sin(0.5)) < 1e-8);
+    }
+    for (const char *reads : {"dx(c)", "laplacian(u*c)", "one(1)", "c(0, 1)"})
+      EXPECT_ERROR(PETSC_ERR_SUP, ({"one distance"}), [&] {
+        return DMDASetEquation(da, (head + "rate(u) = sum(one, " + reads + ")\nrate(c) = u").c_str());
+      });
+  }
+}

@@ -166,7 +166,8 @@ TEST_CASE("mistakes with equations of second order in time", "[misuse]") {
       {"unknowns(u, v)\nrate(v) = 0\nrate2 = laplacian(u)", {"equation:3", "state it for each, as rate2(u)"}},
       {"unknowns(u, v)\nrate2(u) = laplacian(u)", {"the rate of v is missing"}},
       {"rate = u_t", {"equation:1", "the name u_t is not declared"}},
-      {"rate2 = -u\nneumann(left) = -u^2", {"equation:2", "no flux of u_t follows", "neumann(left, u_t) = 0"}},
+      {"rate2 = laplacian(u_t)\nneumann(left) = -u^2",
+       {"equation:2", "no flux of u_t follows", "neumann(left, u_t) = 0"}},
       {"a = t*t\nb = a*a\nc = b*b\nd1 = c*c\ne = d1*d1\nf = e*e\ng = f*f\nh = g*g\ni = h*h\nj = i*i\nk = j*j\n"
        "l = k*k\nm = l*l\nn = m*m\nexact = n*n\nrate2 = -u",
        {"equation:15", "too long"}},

@@ -10,8 +10,8 @@ static const char formula_call[] = "@";
 static std::vector<std::string> all_words() {
   std::vector<std::string> words = {"t", "d", "laplacian", "bilaplacian", "dxy", "integral", "mean"};
   for (const std::string axis : {"x", "y", "z"}) {
-    for (const char *of :
-         {"", "h", "step_", "d", "upwind_", "rusanov_", "minmod_", "vanleer_", "hll_", "hll_minmod_", "hll_vanleer_"})
+    for (const char *of : {"", "h", "step_", "d", "upwind_", "rusanov_", "minmod_", "vanleer_", "weno5_", "hll_",
+                           "hll_minmod_", "hll_vanleer_", "hll_weno5_"})
       words.push_back(of + axis);
     words.push_back("d" + axis + axis);
   }
@@ -34,8 +34,11 @@ int order_of(const Node &call) {
   const std::string order = call.parts[1].kind == Node::number ? call.parts[1].text : "";
   return order == "4" ? 4 : order == "2" ? 2 : 0;
 }
+bool is_weno(const std::string &name) {
+  return name.find("weno5_") != std::string::npos;
+}
 bool is_limited_flux(const std::string &name) {
-  return name.find("minmod_") != std::string::npos || name.find("vanleer_") != std::string::npos;
+  return name.find("minmod_") != std::string::npos || name.find("vanleer_") != std::string::npos || is_weno(name);
 }
 size_t arguments_of_helper(const std::string &name) {
   if (is_coordinate(name) || is_spacing(name) || !has(words_of_grid, name)) return 0;
@@ -70,6 +73,22 @@ static bool is_read(const NamesOf &names, const Node &call, size_t a) {
   if (names.is_own(call.text)) return false;
   const size_t of_helper = arguments_of_helper(call.text);
   return a + 1 == of_helper || of_helper > 2 || (call.text == "d" && a == 0 && varies(names, call.parts[0]));
+}
+
+bool reads_neighbours(const EquationText &text, const std::string &name) {
+  bool       reads = false;
+  const auto look = [&](const NamesOf &names, const Node &tree) {
+    for_each_node(tree, [&](const Node &call) {
+      if (call.kind != Node::call || is_integral(names, call)) return;
+      const auto *d = names.definition(call.text);
+      reads = reads || call.text == name || (d && d->stands_for == name);
+      for (size_t a = 0; a < call.parts.size() && !reads; a++)
+        reads = is_read(names, call, a) && names_needed(text, call.parts[a]).count(name);
+    });
+  };
+  for (const auto &d : text.definitions) look({&text, &d}, d.value.tree);
+  for (const auto &u : text.unknowns) look({&text}, u.row().tree);
+  return reads;
 }
 
 void find_grid_arguments(const EquationText &text, EquationText::Definition *d) {

@@ -16,9 +16,13 @@ bool is_coordinate(const std::string &name); // or the time
 size_t arguments_of_helper(const std::string &name);
 bool   has_order(const Node &call);                         // as laplacian(u, 4)
 int    order_of(const Node &call);                          // 2 or 4; 0: one that there is not
+bool   is_weno(const std::string &name);                    // weno5_x and the like
 bool   is_limited_flux(const std::string &name);            // minmod_x, hll_vanleer_x and the like
 bool   varies(const NamesOf &names, const Node &tree);      // a value may differ from point to point
 bool   is_integral(const NamesOf &names, const Node &node); // or a mean, of what is evaluated at all points
+
+// Whether rows may read an unknown at neighbours.
+bool reads_neighbours(const EquationText &text, const std::string &name);
 
 // Finds which arguments of a definition are read at neighbours, and whether its calls are replaced by what it stands for.
 void find_grid_arguments(const EquationText &text, EquationText::Definition *d);

@@ -317,24 +317,48 @@ struct VanLeer {
   }
 };
 
-// Each half reaches the face along a limited slope from the side that it comes from (B. van Leer, 1979; C.-W. Shu and
-// S. Osher, 1988). speeds(d): at the face to the point d.
-template <class Limiter, class Speeds, class F, class U>
-auto along_slopes(const Speeds &speeds, const F &f, const U &u, int axis) {
+// How each half(i) reaches the face from the point i, on the side that it comes from, sign 1 from the lower one: along a
+// limited slope (B. van Leer, 1979; C.-W. Shu and S. Osher, 1988), or by three parabolas, of which those that bend least
+// weigh most (G.-S. Jiang and C.-W. Shu, 1996). A number of any size: weights are those of parts of the values' size.
+template <class Limiter> struct Slope {
+  static constexpr int                           reach = 2;
+  template <class Half, class Point> static auto on_face(const Half &half, int sign, int i, const Point &p, int axis) {
+    const auto here = half(i), before = here - half(i - 1), after = half(i + 1) - here;
+    if constexpr (stretched)
+      return here + Limiter::of(before * p.inverse_step(axis, i - 1), after * p.inverse_step(axis, i)) *
+                        (p.step(axis, sign > 0 ? i : i - 1) * sign / 2);
+    else
+      return here + Limiter::of(before, after) * sign / 2;
+  }
+};
+struct Weno5 {
+  static constexpr int                           reach = 3;
+  template <class Half, class Point> static auto on_face(const Half &half, int sign, int i, const Point &, int) {
+    const auto at_0 = half(i - 2 * sign), at_1 = half(i - sign), at_2 = half(i), at_3 = half(i + sign),
+               at_4 = half(i + 2 * sign);
+    const auto d0 = at_1 - at_0, d1 = at_2 - at_1, d2 = at_3 - at_2, d3 = at_4 - at_3;
+    const auto c0 = d1 - d0, c1 = d2 - d1, c2 = d3 - d2;
+    const auto s0 = 2 * d1 + c0, s1 = d1 + d2, s2 = 2 * d2 - c2; // twice the slopes
+    const auto over = inverse(at_0 * at_0 + at_1 * at_1 + at_2 * at_2 + at_3 * at_3 + at_4 * at_4 + 1e-100);
+    const auto rough = [&](const auto &c, const auto &s) { return 1e-6 + (13. / 12 * c * c + 0.25 * s * s) * over; };
+    const auto b0 = rough(c0, s0), b1 = rough(c1, s1), b2 = rough(c2, s2);
+    const auto p0 = b1 * b2, p1 = b0 * b2, p2 = b0 * b1;
+    const auto w0 = p0 * p0, w1 = 6 * (p1 * p1), w2 = 3 * (p2 * p2);
+    return at_2 + (w0 * (3 * d1 + 2 * c0) + w1 * (d1 + 2 * d2) + w2 * (3 * d2 - c2)) / (6 * (w0 + w1 + w2));
+  }
+};
+// speeds(d): at the face to the point d; n: each point once, from -reach on.
+template <class Rule, class Speeds, class F, class U, int... n>
+auto by_halves(Indices<n...>, const Speeds &speeds, const F &f, const U &u, int axis) {
   const auto at = [&](const auto &v, int d) { return neighbour(v, axis, d); };
-  // each is evaluated once: at the points from -2 on
-  const decltype(at(f, 0)) fluxes[] = {at(f, -2), at(f, -1), at(f, 0), at(f, 1), at(f, 2)};
-  const decltype(at(u, 0)) values[] = {at(u, -2), at(u, -1), at(u, 0), at(u, 1), at(u, 2)};
+  constexpr int            first = -Rule::reach;
+  const decltype(at(f, 0)) fluxes[] = {at(f, first + n)...};
+  const decltype(at(u, 0)) values[] = {at(u, first + n)...};
   const auto               twice_on_face = [&](int d) {
     const auto s = speeds(d);
-    const auto half = [&](int sign, int i) { return s.half(sign, fluxes[i + 2], values[i + 2]); };
-    const auto from = [&](int sign, int i) {
-      const auto here = half(sign, i), before = here - half(sign, i - 1), after = half(sign, i + 1) - here;
-      if constexpr (stretched)
-        return here + Limiter::of(before * u.point.inverse_step(axis, i - 1), after * u.point.inverse_step(axis, i)) *
-                          (u.point.step(axis, d - 1) * sign / 2);
-      else
-        return here + Limiter::of(before, after) * sign / 2;
+    const auto from = [&](int sign, int point) {
+      return Rule::on_face([&](int i) { return s.half(sign, fluxes[i - first], values[i - first]); }, sign, point,
+                           u.point, axis);
     };
     return s.twice(from(1, d - 1), from(-1, d));
   };
@@ -342,28 +366,29 @@ auto along_slopes(const Speeds &speeds, const F &f, const U &u, int axis) {
 }
 // Of values at the points -1, 0 and 1.
 #define SHELLAC_BESIDE_FACES(v) neighbour(v, axis, -1), neighbour(v, axis, 0), neighbour(v, axis, 1)
-template <class Limiter, class F, class S, class U> auto limited(const F &f, const S &speed, const U &u, int axis) {
+template <class Rule> using PointsOf = typename IndicesTo<2 * Rule::reach + 1>::type;
+template <class Rule, class F, class S, class U> auto limited(const F &f, const S &speed, const U &u, int axis) {
   const decltype(neighbour(speed, axis, 0)) s[] = {SHELLAC_BESIDE_FACES(speed)};
-  return along_slopes<Limiter>([&](int d) { return equal_speeds(max(abs(s[d]), abs(s[d + 1]))); }, f, u, axis);
+  const auto                                speeds = [&](int d) { return equal_speeds(max(abs(s[d]), abs(s[d + 1]))); };
+  return by_halves<Rule>(PointsOf<Rule>(), speeds, f, u, axis);
 }
-template <class Limiter, class F, class A, class B, class U>
+template <class Rule, class F, class A, class B, class U>
 auto limited(const F &f, const A &slowest, const B &fastest, const U &u, int axis) {
   const decltype(neighbour(slowest, axis, 0)) a[] = {SHELLAC_BESIDE_FACES(slowest)};
   const decltype(neighbour(fastest, axis, 0)) b[] = {SHELLAC_BESIDE_FACES(fastest)};
-  return along_slopes<Limiter>([&](int d) { return two_speeds(a[d], a[d + 1], b[d], b[d + 1]); }, f, u, axis);
+  const auto speeds = [&](int d) { return two_speeds(a[d], a[d + 1], b[d], b[d + 1]); };
+  return by_halves<Rule>(PointsOf<Rule>(), speeds, f, u, axis);
 }
-SHELLAC_FLUX(minmod_x, limited<Minmod>, 0)
-SHELLAC_FLUX(minmod_y, limited<Minmod>, 1)
-SHELLAC_FLUX(minmod_z, limited<Minmod>, 2)
-SHELLAC_FLUX(vanleer_x, limited<VanLeer>, 0)
-SHELLAC_FLUX(vanleer_y, limited<VanLeer>, 1)
-SHELLAC_FLUX(vanleer_z, limited<VanLeer>, 2)
-SHELLAC_FLUX(hll_minmod_x, limited<Minmod>, 0)
-SHELLAC_FLUX(hll_minmod_y, limited<Minmod>, 1)
-SHELLAC_FLUX(hll_minmod_z, limited<Minmod>, 2)
-SHELLAC_FLUX(hll_vanleer_x, limited<VanLeer>, 0)
-SHELLAC_FLUX(hll_vanleer_y, limited<VanLeer>, 1)
-SHELLAC_FLUX(hll_vanleer_z, limited<VanLeer>, 2)
+#define SHELLAC_LIMITED(name, rule)                                                                                    \
+  SHELLAC_FLUX(name##_x, limited<rule>, 0)                                                                             \
+  SHELLAC_FLUX(name##_y, limited<rule>, 1)                                                                             \
+  SHELLAC_FLUX(name##_z, limited<rule>, 2)                                                                             \
+  SHELLAC_FLUX(hll_##name##_x, limited<rule>, 0)                                                                       \
+  SHELLAC_FLUX(hll_##name##_y, limited<rule>, 1)                                                                       \
+  SHELLAC_FLUX(hll_##name##_z, limited<rule>, 2)
+SHELLAC_LIMITED(minmod, Slope<Minmod>)
+SHELLAC_LIMITED(vanleer, Slope<VanLeer>)
+SHELLAC_LIMITED(weno5, Weno5)
 
 // The Laplacian of the Laplacian: 5, 13 or 25 points; needs a width of 2 and, beyond one dimension, a box.
 template <class V> auto bilaplacian(const V &v) {

@@ -1,6 +1,6 @@
 // Derivatives in time of data: of the exact solution and the conditions of an unknown, for its velocity.
 
-#include "equations/in_cpp.hpp"
+#include "equations/at_neighbours.hpp"
 
 #include <map>
 
@@ -136,12 +136,12 @@ std::string complete_derivatives(EquationText *text) {
         const EquationText::End &end = u.ends[a][side];
         EquationText::End       &of_v = v.ends[a][side];
         if (of_v.line) continue;
-        if (end.of_state)
+        if (end.of_state && reads_neighbours(*text, v.name))
           fail(end.line, "this flux depends on " + u.name + ", and no flux of " + v.name +
                              " follows from it; state one, as neumann(" + side_names[a][side] + ", " + v.name +
-                             ") = 0. It has an effect only on differences of " + v.name);
-        of_v = end, of_v.value = Expression();
-        derive(end.value, &of_v.value);
+                             ") = 0");
+        of_v = end, of_v.value = Expression(), of_v.of_state = false;
+        if (!end.of_state) derive(end.value, &of_v.value);
       }
   }
   return error;

@@ -199,6 +199,7 @@ private:
         text_.axis_uses.push_back({node.text, (int)axis, e.line + node.line});
       for (size_t a = 0; a < 3 && !own && order_of(node) == 4; a++)
         if (node.text == "laplacian" || a == axis) text_.fourth_order[a] = e.line + node.line;
+      if (!own && is_weno(node.text) && axis < 3) text_.weno[axis] = e.line + node.line;
       if (is_integral(names, node)) look_at_integral(names, node.parts[0], e.line + node.line);
     });
   }

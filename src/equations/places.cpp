@@ -36,6 +36,8 @@ PetscErrorCode EquationOnGrid::SetAxes() {
                              (axes_[a].stretched() ? "stretched points" : "neumann, robin and mirrored ends") +
                              " take those of second order, as laplacian(u)");
     }
+    SHELLAC_CHECK_LINE(!equation_->text.weno[a] || !axes_[a].stretched(), PETSC_ERR_SUP, equation_->text.weno[a],
+                       std::string("weno5_") + "xyz"[a] + " needs points at even distances; take vanleer_" + "xyz"[a]);
     place_.origin[a] = axes_[a].at(0);
     place_.h[a] = axes_[a].h();
     place_.inverse_h[a] = 1 / place_.h[a];

@@ -1,4 +1,4 @@
-#include "equations/text.hpp"
+#include "equations/at_neighbours.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -432,12 +432,25 @@ private:
     to_.define(definition);
   }
 
+  // An unknown without a condition whose neighbours nothing reads is placed as those are that have one.
+  void place_unknowns() {
+    for (auto &u : to_.unknowns)
+      for (const auto &other : to_.unknowns)
+        for (int a = 0; a < 3; a++)
+          for (int side = 0; side < 2; side++) {
+            const auto form = other.ends[a][side].form;
+            if (u.ends[a][side].line || (form != EquationText::neumann && form != EquationText::robin)) continue;
+            if (!reads_neighbours(to_, u.name)) u.ends[a][side].form = EquationText::neumann;
+          }
+  }
+
   // What holds for the text as a whole.
   void finish() {
     need_unknowns();
     error_ = check_names(&to_);
     if (error_.empty()) error_ = complete_derivatives(&to_);
     if (!error_.empty()) return;
+    place_unknowns();
     if (!to_.has_residual && !to_.has_rate) {
       error_ = to_.file + ": there is neither a residual nor a rate; state one, as residual = -laplacian(u) - 1";
       return;

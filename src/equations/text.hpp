@@ -93,7 +93,8 @@ struct EquationText {
   Stretching               stretching[3]; // of each axis
   std::vector<double>      domain;        // lower and upper end of each axis [length]; empty: 0 and 1
   bool                     has_rate = false, has_residual = false, has_initial = false, has_exact = false;
-  int fourth_order[3] = {0, 0, 0};                 // the line of differences along the axis that are; 0: there are none
+  // The lines of differences along an axis that are of fourth order, and of fluxes weno5_x and the like; 0: there are none.
+  int                      fourth_order[3] = {0, 0, 0}, weno[3] = {0, 0, 0};
   bool                     fields_of_time = false; // a formula of one depends on the time
   bool                     has_integrals = false, nests_integrals = false; // with integrals in them, perhaps
   int                      integral_of_state = 0; // the line of one that may depend on an unknown; 0: there is none
