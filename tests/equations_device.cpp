@@ -110,6 +110,19 @@ TEST_CASE("steps that the compiler does not know put no window of values into me
 static const char with_integrals[] = "identity(left) = y\nneumann(bottom) = x\nw = mean(u)\n"
                                      "residual = -laplacian(u) + integral(u*dx(u)*(u - w)^2)*w - u*integral(x)";
 
+TEST_CASE("fluxes by weno5, and rates of second order in time, compile for a GPU", "[equations]") {
+  if (!shellac::nvrtc_present() || rank_count() > 1) {
+    cases_skipped++;
+    return;
+  }
+  for (const std::string kernel : {"values", "entries", "products"}) {
+    const int most = kernel == "entries" ? 2048 : 128; // their many derivatives are in memory
+    CHECK(bytes_in_memory("grid(2, star, 3)\nrate = -weno5_x(u^2/2, u, u) - hll_weno5_y(u, u, 1, u)", kernel.c_str()) <=
+          most);
+    CHECK(bytes_in_memory("dirichlet(sides) = t*x\nrate2 = laplacian(u) - u_t", kernel.c_str()) <= 128);
+  }
+}
+
 TEST_CASE("a text with integrals compiles for a GPU", "[equations]") {
   if (!shellac::nvrtc_present() || rank_count() > 1) {
     cases_skipped++;
@@ -266,6 +279,7 @@ TEST_CASE("whole rows of a text in 3-D are the same on the GPU as on the host", 
   check_rows("robin(left, 2)\nresidual = -d(1 + u*u, u) + hll_x(u^2, u - 1, u + 1, u)", 66, DMDA_STENCIL_STAR, 1,
              false);
   check_rows("residual = -laplacian(u, 4) + hll_vanleer_y(u^2, u, 2*u, u)", 22, DMDA_STENCIL_STAR, 2, false);
+  check_rows("neumann(sides)\nresidual = -laplacian(u) + weno5_x(u^2, 2*u, u)", 22, DMDA_STENCIL_STAR, 3, false);
 }
 
 // A captured Mat looks for slots that are zero at each assembly.

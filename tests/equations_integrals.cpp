@@ -186,3 +186,46 @@ TEST_CASE("what is refused of integrals", "[misuse]") {
   EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"equation:1", "u(2)", "beyond"}),
                [&] { return set("residual = u - mean(u(2))"); });
 }
+
+// A source at a point, and the value of a linear function there, between the grid's points.
+TEST_CASE("hats have the integral 1, and probe", "[equations]") {
+  if (!equations_work(true)) return;
+  const std::string text =
+      "unknowns(a, b)\nhat(s, h) = max(0, 1 - abs(s)/h)/h\nneumann(sides)\n"
+      "delta = hat(x - 0.3, hx)*hat(y - 0.55, hy)\nresidual(a) = a - (2 + x - 3*y) + integral(delta)\n"
+      "residual(b) = b + integral(delta*a)\ninitial(a) = 2 + x - 3*y";
+  Grid   da = grid_with(text, 2, 11, 2);
+  Vector u = make_vector(da), f = make_vector(da);
+  OK(DMDAEquationComputeInitial(da, u));
+  OK(compute_values(da, 0, u, f));
+  const auto values = natural_values(da, f);
+  CHECK(PetscAbsScalar(values[0] - 1.) < 1e-13);
+  CHECK(PetscAbsScalar(values[1] - (2 + 0.3 - 3 * 0.55)) < 1e-13);
+}
+
+// u'' = l - x between Neumann ends has a solution where l is 1/2.
+TEST_CASE("one number for the whole domain, by a constraint", "[equations]") {
+  if (!equations_work(true)) return;
+  PetscReal errors[2];
+  for (int level = 0; level < 2; level++) {
+    Grid     da = grid_with("unknowns(u, l)\nneumann(sides, u)\nresidual(u) = -dxx(u) + l - x\n"
+                                "residual(l) = l - mean(l) + mean(u)",
+                            1, level ? 24 : 12, 2);
+    Options  options("-dm_mat_type equation -ksp_type gmres -ksp_gmres_restart 100 -pc_type none -ksp_rtol 1e-12 "
+                      "-snes_type ksponly");
+    Vector   u;
+    PetscInt its;
+    OK(DMSetMatType(da, MATEQUATION));
+    OK(solve(da, &u, &its));
+    const auto values = natural_values(da, u);
+    errors[level] = 0;
+    for (size_t i = 0; i < values.size(); i += 2) {
+      const PetscReal x = ((PetscReal)i + 1) / (PetscReal)values.size(), exact = x * x / 4 - x * x * x / 6 - 1 / 24.;
+      errors[level] = std::max(errors[level], PetscAbsScalar(values[i] - exact));
+      CHECK(PetscAbsScalar(values[i + 1] - 0.5) < 1e-9);
+    }
+  }
+  INFO(errors[0] << ", " << errors[1]);
+  CHECK(errors[0] < 1e-3);
+  CHECK(errors[1] < 0.3 * errors[0]);
+}

@@ -247,11 +247,13 @@ SHELLAC_ALONG(upwind_x, upwind, 0)
 SHELLAC_ALONG(upwind_y, upwind, 1)
 SHELLAC_ALONG(upwind_z, upwind, 2)
 
-// The same of arguments that are all read at neighbours: fields continue smoothly beyond an end.
+// The same of arguments that are all read at neighbours, along each axis: fields continue smoothly beyond an end.
 #define SHELLAC_FLUX(name, helper, axis)                                                                               \
   template <class... Of> auto name(const Of &...of) {                                                                  \
     return helper(continued(of)..., axis);                                                                             \
   }
+#define SHELLAC_FLUXES(name, helper)                                                                                   \
+  SHELLAC_FLUX(name##_x, helper, 0) SHELLAC_FLUX(name##_y, helper, 1) SHELLAC_FLUX(name##_z, helper, 2)
 
 // The derivative along an axis of a flux f of u, by the fluxes on faces: the mean, less the largest speed times half the
 // difference of u (V. V. Rusanov, 1961).
@@ -263,9 +265,7 @@ template <class F, class S, class U> auto rusanov(const F &f, const S &speed, co
   };
   return (twice_on_face(1) - twice_on_face(0)) * (u.point.inverse_h(axis) / 2);
 }
-SHELLAC_FLUX(rusanov_x, rusanov, 0)
-SHELLAC_FLUX(rusanov_y, rusanov, 1)
-SHELLAC_FLUX(rusanov_z, rusanov, 2)
+SHELLAC_FLUXES(rusanov, rusanov)
 
 // The speeds of the waves at a face: halves f - speed u come from either side, and make twice the flux. They are s and -s,
 // or those of the slowest and the fastest wave of both sides, in any order (A. Harten, P. D. Lax and B. van Leer, 1983);
@@ -302,9 +302,7 @@ template <class F, class A, class B, class U> auto hll(const F &f, const A &a, c
   };
   return (twice_on_face(1) - twice_on_face(0)) * (u.point.inverse_h(axis) / 2);
 }
-SHELLAC_FLUX(hll_x, hll, 0)
-SHELLAC_FLUX(hll_y, hll, 1)
-SHELLAC_FLUX(hll_z, hll, 2)
+SHELLAC_FLUXES(hll, hll)
 
 // Of two slopes of one sign the smaller one (P. L. Roe, 1986), or the harmonic mean (B. van Leer, 1974); otherwise zero.
 struct Minmod {
@@ -379,16 +377,12 @@ auto limited(const F &f, const A &slowest, const B &fastest, const U &u, int axi
   const auto speeds = [&](int d) { return two_speeds(a[d], a[d + 1], b[d], b[d + 1]); };
   return by_halves<Rule>(PointsOf<Rule>(), speeds, f, u, axis);
 }
-#define SHELLAC_LIMITED(name, rule)                                                                                    \
-  SHELLAC_FLUX(name##_x, limited<rule>, 0)                                                                             \
-  SHELLAC_FLUX(name##_y, limited<rule>, 1)                                                                             \
-  SHELLAC_FLUX(name##_z, limited<rule>, 2)                                                                             \
-  SHELLAC_FLUX(hll_##name##_x, limited<rule>, 0)                                                                       \
-  SHELLAC_FLUX(hll_##name##_y, limited<rule>, 1)                                                                       \
-  SHELLAC_FLUX(hll_##name##_z, limited<rule>, 2)
-SHELLAC_LIMITED(minmod, Slope<Minmod>)
-SHELLAC_LIMITED(vanleer, Slope<VanLeer>)
-SHELLAC_LIMITED(weno5, Weno5)
+SHELLAC_FLUXES(minmod, limited<Slope<Minmod>>)
+SHELLAC_FLUXES(hll_minmod, limited<Slope<Minmod>>)
+SHELLAC_FLUXES(vanleer, limited<Slope<VanLeer>>)
+SHELLAC_FLUXES(hll_vanleer, limited<Slope<VanLeer>>)
+SHELLAC_FLUXES(weno5, limited<Weno5>)
+SHELLAC_FLUXES(hll_weno5, limited<Weno5>)
 
 // The Laplacian of the Laplacian: 5, 13 or 25 points; needs a width of 2 and, beyond one dimension, a box.
 template <class V> auto bilaplacian(const V &v) {
