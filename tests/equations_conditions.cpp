@@ -132,8 +132,8 @@ TEST_CASE("an unknown whose neighbours nothing reads needs no condition", "[equa
   if (!equations_work(true)) return;
   const std::string head = "unknowns(u, c)\nneumann(left, u)\nrobin(right, 0, u)\nrobin(sides, 0, u)\ninitial(u) = 1\n"
                            "one = c\nsum(a, b) = a + b\n";
-  for (const char *rates :
-       {"rate(u) = laplacian(u) + sum(one, 0*x)\nrate(c) = 0 - u", "rate(u) = sum(laplacian(u), c)\nrate(c) = -u*sum(1, 0*one)"}) {
+  for (const char *rates : {"rate(u) = laplacian(u) + sum(one, 0*x)\nrate(c) = 0 - u",
+                            "rate(u) = sum(laplacian(u), c)\nrate(c) = -u*sum(1, 0*one)"}) {
     Options options("-ts_adapt_type none");
     Lattice l;
     Grid    da;
