@@ -132,6 +132,19 @@ TEST_CASE("a text with integrals compiles for a GPU", "[equations]") {
     CHECK(bytes_in_memory(with_integrals, kernel) <= 128);
 }
 
+static const char with_solid_cells[] =
+    "field(k) = 1 + x + y*z\nsolid = abs(x - 0.4) < 0.2 && y + z < 0.9 || k > 1.7\ndirichlet(solid) = x + z\n"
+    "identity(left) = y\nneumann(bottom) = x\nresidual = -d(k, u) + u*u + upwind_x(u, u)";
+
+TEST_CASE("a text with solid cells compiles for a GPU", "[equations]") {
+  if (!shellac::nvrtc_present() || rank_count() > 1) {
+    cases_skipped++;
+    return;
+  }
+  for (const char *kernel : {"values", "entries", "products", "diagonals"})
+    CHECK(bytes_in_memory(std::string("grid(3)\n") + with_solid_cells, kernel) <= 128);
+}
+
 static const char many_unknowns[] = "grid(3, box, 2)\nunknowns(u1, u2, u3, u4, u5)\n"
                                     "residual(u1) = -laplacian(u1) + u2(2, -1, 1)\n"
                                     "residual(u2) = -laplacian(u2) + u3 * u1\n"
@@ -254,6 +267,15 @@ TEST_CASE("integrals are the same on the GPU as on the host", "[equations][devic
   for (const PetscInt N : {9, 66}) check_rows(with_integrals, N, DMDA_STENCIL_STAR, 1, false, false);
   const std::string stretched = std::string("stretch(x, geometric, 3)\n") + with_integrals;
   check_rows(stretched.c_str(), 34, DMDA_STENCIL_BOX, 2, false, false);
+}
+
+TEST_CASE("solid cells are the same on the GPU as on the host", "[equations][device]") {
+  if (skips(no_gpu(false) || !equations_work())) return;
+  for (const PetscInt N : {9, 66}) check_rows(with_solid_cells, N, DMDA_STENCIL_STAR, 1, false);
+  check_rows("solid = abs(x - 0.4) < 0.2 && z < 0.6\nneumann(sides)\nresidual = u - laplacian(u^2) + mean(u)", 34,
+             DMDA_STENCIL_BOX, 2, true, false);
+  for (const PetscInt N : {7, 40})
+    check_same(gallery_grid("double_slit.h", N), gallery_grid("double_slit.h", N, VECCUDA));
 }
 
 // On even rows of one rank a thread computes two columns.

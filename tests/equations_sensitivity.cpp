@@ -137,6 +137,9 @@ TEST_CASE("derivatives by parameters are those of difference quotients", "[equat
       {"parameter(a, 2)\nparameter(b, 0.7)\nunknowns(u, v)\nrobin(sides, b) = a\nrate(u) = laplacian(v)*a\n"
        "residual(v) = v - u^b",
        lattice(2, 7, 2)},
+      {"parameter(a, 2)\nparameter(b, 0.7)\nunknowns(u, v)\nsolid = abs(x - 0.5) < 0.2\ndirichlet(solid, u) = a*y^b\n"
+       "neumann(solid, v) = a*t\nneumann(sides)\nrate(u) = d(v^b, u)\nrate(v) = laplacian(a*v*u) + mean(a*x)",
+       lattice(2, 7, 2)},
   };
   for (const Case &c : cases) {
     INFO(c.text);
@@ -192,6 +195,8 @@ TEST_CASE("derivatives by fields are those of difference quotients, and have tra
       {"field(m) = x\nfield(k)\nunknowns(u, v)\nneumann(sides)\nrate(u) = laplacian(k*v)\nrate(v) = bilaplacian(k) + "
        "m*k*u*v",
        lattice(2, 8, 2, 2, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX)},
+      {"field(k)\nsolid = abs(x - 0.5) < 0.2\nneumann(solid) = 1\nrate = d(k, u) + k*k(1)*u(0, -1) + laplacian(k*u)",
+       lattice(2, 7)},
       {"field(k)\nrate = d(k, u) + dxy(k*u)", lattice(2, 6, 1, 1, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_BOX)},
       {"field(k)\nrate = d(k, u) + dx(k)", lattice(1, 2, 1, 2, DM_BOUNDARY_PERIODIC)},
       {"field(k)\nneumann(sides)\nrate = u*mean(k^2*u) + k*x*integral(u) + d(k, u)", lattice(2, 7)},

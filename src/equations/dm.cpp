@@ -230,7 +230,8 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   for (size_t f = 0; f < equation->field_files.size() && equation->text.has_exact; f++) {
     const auto &field = equation->text.fields[f];
     PetscCheck(
-        field.formula && equation->field_files[f].empty(), comm, PETSC_ERR_ARG_WRONGSTATE, "%s",
+        (int)f == equation->text.solid() || (field.formula && equation->field_files[f].empty()), comm,
+        PETSC_ERR_ARG_WRONGSTATE, "%s",
         equation->text
             .error_at(field.line, "an exact solution needs fields by formula, as field(" + field.name + ") = 1 + x")
             .c_str());
@@ -242,8 +243,9 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
       if (equation) (void)!equation->Destroy();
     }
   } holder{made.get()};
-  const bool box = stencil == DMDA_STENCIL_BOX;
-  equation->shape = {(int)dim, (int)width, box, may_leave_stencil(equation->text, (int)width, box)};
+  const bool box = stencil == DMDA_STENCIL_BOX, has_solid = equation->text.solid() >= 0;
+  equation->shape = {(int)dim, (int)width, box,
+                     may_leave_stencil(equation->text, has_solid ? 1 : (int)width, box && !has_solid)};
   PetscCall(made->Create(da, equation)); // checks the grid
   for (size_t f = 0; f < equation->field_files.size(); f++)
     if (!equation->field_files[f].empty()) PetscCall(made->LoadField(f, equation->field_files[f]));

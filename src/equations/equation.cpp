@@ -306,15 +306,45 @@ PetscErrorCode EquationOnGrid::SetFieldsByFormula() {
   PetscFunctionBegin;
   for (size_t f = 0; f < fields_.size(); f++) {
     if (!field_set_[f] && equation_->text.fields[f].formula) {
+      const bool   is_solid = (int)f == equation_->text.solid();
       PetscScalar *array;
+      PetscReal    size;
+      for (size_t g = 0; g < f; g++) PetscCall(VecGetArrayRead(local_fields_[g], &field_arrays_[g]));
+      place_.fields = reinterpret_cast<const equation::Scalar *const *>(field_arrays_.data());
       PetscCall(VecGetArrayWrite(fields_[f], &array));
       for (const equation::Region &region : regions_)
         equation_->functions->field(&place_, &region, (int)f, compiled_array(array));
       PetscCall(VecRestoreArrayWrite(fields_[f], &array));
+      for (size_t g = 0; g < f; g++) PetscCall(VecRestoreArrayRead(local_fields_[g], &field_arrays_[g]));
+      if (is_solid) PetscCall(VecNorm(fields_[f], NORM_1, &size));
+      SHELLAC_CHECK_LINE(!is_solid || !PetscIsInfOrNanReal(size), PETSC_ERR_FP, equation_->text.fields[f].line,
+                         "the formula of solid cells is not finite somewhere; state one that is a number everywhere");
     }
     if (!ghosts_) continue;
     PetscCall(DMGlobalToLocal(field_da_, fields_[f], INSERT_VALUES, local_fields_[f]));
   }
+  if (equation_->text.solid() >= 0 && equation_->text.has_integrals) { // these are over the fluid
+    WorkVector  cells;
+    PetscScalar volume;
+    PetscCall(cells.Get(da_));
+    PetscCall(SetCells(0, true, cells));
+    PetscCall(VecSum(cells, &volume));
+    place_.inverse_measure = 1 / PetscRealPart(volume);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::ZeroInSolid(PetscScalar *values) const {
+  const int          solid = equation_->text.solid();
+  const size_t       n = equation_->unknowns();
+  const PetscScalar *mask;
+
+  PetscFunctionBegin;
+  if (solid < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayRead(fields_[(size_t)solid], &mask));
+  for (size_t i = 0; i < owned() * n; i++)
+    if (mask[i / n] != PetscScalar(0)) values[i] = 0;
+  PetscCall(VecRestoreArrayRead(fields_[(size_t)solid], &mask));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

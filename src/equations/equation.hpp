@@ -198,6 +198,7 @@ private:
   PetscErrorCode SetTables(PetscMemType memory); // of a stretched grid, for what is computed there
   PetscErrorCode Update();                       // after a change of parameters, fields or the time place_.time
   PetscErrorCode SetFieldsByFormula();
+  PetscErrorCode ZeroInSolid(PetscScalar *values) const; // [points][unknowns]
   // The entries of a few points of a region at a random state of this size; the number of these points. A neighbour beyond
   // the stencil that was read is then in place_.arm.
   int Sample(equation::Region region, unsigned seed, double size, std::vector<PetscScalar> *entries);
@@ -243,7 +244,7 @@ private:
   equation::Region AllPoints() const; // of this rank, with those at ends
   bool             EndsHoldConstants() const;
   bool             CellsDiffer() const; // in volume, also those of mirrored ends, which are halves
-  // v: volumes of cells, or one, at that unknown; zero at others
+  // v: volumes of cells, or one, at that unknown; zero at others, and in solid cells
   PetscErrorCode SetCells(size_t unknown, bool by_volume, Vec v);
   // The sum of a row over all cells, and that of absolute values.
   PetscErrorCode SumRow(size_t row, Vec f, PetscScalar *sum, PetscReal *size);

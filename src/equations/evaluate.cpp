@@ -191,6 +191,7 @@ PetscErrorCode EquationOnGrid::UpdateSource() {
     PetscCall(arrays.Restore());
   }
   function(&place_, &all, compiled_array(source.data()));
+  PetscCall(ZeroInSolid(source.data()));
   if (source_version_ != version_) { // not at each time: they wait for other ranks
     PetscCall(CheckSource(source));
     PetscCall(CheckKinks());
@@ -280,6 +281,7 @@ PetscErrorCode EquationOnGrid::CheckSource(const std::vector<PetscScalar> &sourc
 
   PetscFunctionBegin;
   equation_->functions->exact(&place_, &all, compiled_array(exact.data()));
+  PetscCall(ZeroInSolid(exact.data()));
   for (size_t i = 0; i < source.size() && wrong.empty(); i++) {
     const bool has_value = !PetscIsInfOrNanScalar(exact[i]);
     if (has_value && !PetscIsInfOrNanScalar(source[i])) continue;

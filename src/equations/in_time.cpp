@@ -131,7 +131,7 @@ std::string complete_derivatives(EquationText *text) {
     if (u.rate) fail(u.rate.line, "there are a rate and a rate2 of " + u.name + "; state one of them");
     u.rate.text = v.name, u.rate.line = v.line, u.rate.tree = parsed(v.name);
     if (!v.exact) derive(u.exact, &v.exact);
-    for (int a = 0; a < 3; a++)
+    for (int a = 0; a < 4; a++)
       for (int side = 0; side < 2; side++) {
         const EquationText::End &end = u.ends[a][side];
         EquationText::End       &of_v = v.ends[a][side];

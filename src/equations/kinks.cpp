@@ -61,7 +61,7 @@ template <class Function> bool has_kink(const Function &u, PetscReal lo, PetscRe
 PetscErrorCode EquationOnGrid::CheckKinks() const {
   const EquationText      &text = equation_->text;
   const int                n = (int)equation_->unknowns(), w = (int)grid_.width;
-  std::vector<PetscScalar> values((size_t)n);
+  std::vector<PetscScalar> values((size_t)n), fluid(owned() * (size_t)n, 1.);
   std::vector<double>      tables[3];
   equation::Region         one = {{0, 0, 0}, {1, 1, 1}, 0};
   equation::Place          place = place_;
@@ -75,8 +75,10 @@ PetscErrorCode EquationOnGrid::CheckKinks() const {
     rows = rows || has_part(text, row, is_piecewise);
     second = second || has_part(text, row, is_second_derivative);
   }
-  for (const auto &field : text.fields) rows = rows || has_part(text, field.formula, is_piecewise);
+  for (const auto &field : text.fields)
+    rows = rows || (field.name != "solid" && has_part(text, field.formula, is_piecewise));
   if (!exact || rows || !second) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ZeroInSolid(fluid.data()));
   for (int a = 0; a < 3; a++) {
     tables[a].assign((size_t)w + 1, 0.);
     place.stretched[a] = tables[a].data();
@@ -91,7 +93,7 @@ PetscErrorCode EquationOnGrid::CheckKinks() const {
         i[b] = grid_.start[b] + (PetscInt)(rest % (size_t)grid_.size[b]), rest /= (size_t)grid_.size[b];
         place.origin[b] = tables[b][(size_t)w] = axes_[b].at(i[b]);
       }
-      if (i[a] + 1 == grid_.N[a]) continue;
+      if (i[a] + 1 == grid_.N[a] || fluid[point * (size_t)n] == PetscScalar(0)) continue;
       for (int c = 0; c < n && wrong.empty(); c++) {
         const auto u = [&](PetscReal x) {
           place.origin[a] = tables[a][(size_t)w] = x;

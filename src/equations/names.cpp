@@ -11,8 +11,8 @@
 namespace shellac {
 
 const std::vector<std::string> statement_words = {
-    "parameter", "field",   "unknowns", "grid",      "domain",     "stretch",  "periodic", "residual", "rate",
-    "rate2",     "initial", "exact",    "dirichlet", "eliminated", "identity", "neumann",  "robin"};
+    "parameter", "field", "unknowns",  "grid",       "domain",   "stretch", "periodic", "residual", "rate",  "rate2",
+    "initial",   "exact", "dirichlet", "eliminated", "identity", "neumann", "robin",    "solid"};
 
 namespace {
 
@@ -44,7 +44,9 @@ public:
       declare(d.name, d.of_state);
     }
     for (const auto &f : text_.fields) {
-      look(f.formula, Scope::data, "the formula of a field");
+      const bool is_solid = f.name == "solid";
+      if (is_solid) check_solid(f.formula);
+      look(f.formula, is_solid ? Scope::row : Scope::data, "the formula of a field");
       text_.fields_of_time = text_.fields_of_time || text_.is_of_time(f.formula);
     }
     for (auto &u : text_.unknowns) {
@@ -106,6 +108,9 @@ private:
                  ", but only coordinates, the time, parameters and, of neumann and robin, the unknown itself" +
                  (text_.unknowns.size() > 1 ? "; here it is for " + u.name + ", as in neumann(left, " + u.name + ")"
                                             : ""));
+    if (end->of_state && (end == &u.ends[EquationText::walls][0] || end == &u.ends[EquationText::walls][1]))
+      fail(end->value.line, "what holds at the walls of solid cells cannot depend on " + u.name +
+                                "; give a value or a flux of coordinates, the time and parameters");
     if (end->of_state && end->form != EquationText::neumann && end->form != EquationText::robin)
       fail(end->value.line, "the value of " + u.name + " on an end cannot depend on " + u.name +
                                 "; a flux can, as neumann(left) = -2*(" + u.name + " - 20)");
@@ -122,6 +127,24 @@ private:
       for (size_t a = 0; a < d.arguments.size(); a++)
         if (d.is_grid[a]) fail(end->value.line, "a boundary's datum cannot use " + d.name + ", which reads neighbours");
     }
+  }
+
+  // Solid cells are those of a formula of coordinates and of fields at the point.
+  void check_solid(const Expression &e) {
+    const auto needed = names_needed(text_, e.tree);
+    const auto look_for_steps = [&](const Node &tree) {
+      for_each_node(tree, [&](const Node &node) {
+        if (node.kind == Node::call && has_name(text_.fields, node.text))
+          fail(e.line, "solid cells take fields at the point: write " + node.text + " without steps");
+      });
+    };
+    for (const std::string &name : needed)
+      if (name == "solid" || has_name(text_.unknowns, name) || (has(words_of_grid, name) && !is_coordinate(name)))
+        fail(e.line, "solid cells cannot depend on " + name +
+                         "; they are a formula of coordinates, the time, parameters and fields at the point");
+    look_for_steps(e.tree);
+    for (const auto &d : text_.definitions)
+      if (needed.count(d.name)) look_for_steps(d.value.tree);
   }
 
   // What a definition depends on, which of its arguments are steps to neighbours, whether its value is a whole number.
@@ -246,6 +269,18 @@ private:
 std::string suggestion_of_statement(const std::string &word) {
   const std::string name = lower_case(word);
   return name.size() > 1 ? suggestion(name, statement_words) : "";
+}
+
+const EquationText::Definition *EquationText::definition(const std::string &name) const {
+  const auto at = definition_numbers_.find(name);
+  return at == definition_numbers_.end() ? nullptr : &definitions[at->second];
+}
+bool EquationText::declares(const std::string &name) const {
+  return has_name(unknowns, name) || has_name(fields, name) || has_name(parameters, name) || definition(name);
+}
+void EquationText::define(const Definition &definition) {
+  definition_numbers_[definition.name] = definitions.size();
+  definitions.push_back(definition);
 }
 
 bool EquationText::is_of_time(const Expression &e) const {

@@ -1,6 +1,5 @@
-// Points and rows, with which the text of an equation is compiled, after interface.hpp, numbers.hpp, series.hpp and the
-// constants `dim`,
-// `unknowns`, `width` and `box`. Without includes, for the compilers of the host and of a GPU.
+// Points, with which the text of an equation is compiled, after interface.hpp, numbers.hpp, series.hpp and the constants
+// `dim`, `unknowns`, `width` and `box`. Without includes, for the compilers of the host and of a GPU.
 
 namespace shellac {
 namespace equation {
@@ -204,6 +203,14 @@ struct FromArrays {
   }
 };
 
+// Whether the point is in a solid cell: its rows do not hold then.
+template <class From> inline bool in_solid(const From &from) {
+  if constexpr (solid_field >= 0)
+    return from.field(solid_field, 0, 0, 0) != Scalar(0);
+  else
+    return false;
+}
+
 // A point of the grid, with its neighbours.
 template <class SeedType, class From> struct GridPoint {
   using Real = equation::Real;
@@ -239,15 +246,57 @@ template <class SeedType, class From> struct GridPoint {
            (index(axis) + side < 0 || index(axis) + side >= place.N[axis]);
   }
   bool check(int c, int dx, int dy, int dz) const {
-    if (in_stencil(dx, dy, dz)) return true;
+    // walls give values to the next points along the axes alone; c < 0: of a spacing
+    const bool beside = solid_field < 0 || c < 0 || dx * dx + dy * dy + dz * dz <= 1;
+    if (beside && in_stencil(dx, dy, dz)) return true;
 #if defined(__CUDACC_RTC__)
     if (atomicCAS(place.arm, 0, 1)) return false; // another thread has found one
 #endif
     place.arm[0] = 1, place.arm[1] = dx, place.arm[2] = dy, place.arm[3] = dz, place.arm[4] = c;
     return false;
   }
+  // The step towards a solid neighbour, 1 or -1, and otherwise 0. Beyond a mirrored end the mirrored neighbour is meant, and
+  // beyond others none.
+  int wall(int dx, int dy, int dz) const {
+    if constexpr (solid_field >= 0) {
+      const int axis = dx ? 0 : dy ? 1 : 2, d = dx + dy + dz;
+      if (d == 0) return 0;
+      const Fold &rule = place.folds[(axis * sides + (d > 0)) * width];
+      const bool  mirrored = leaves(axis, d) && rule.factor == 1 && rule.inside == index(axis) - d;
+      const bool  before = from.field(solid_field, -dx, -dy, -dz) != Scalar(0),
+                 behind = from.field(solid_field, dx, dy, dz) != Scalar(0);
+      return mirrored ? (before ? -d : 0) : behind ? d : 0;
+    } else
+      return 0;
+  }
+  // An unknown's value, or what stands for it in a solid cell: the value at the wall between, half a spacing away, is given,
+  // or the derivative there.
   template <int c> Number unknown(int dx, int dy, int dz) const {
     if (!check(c, dx, dy, dz)) return Number();
+    const Number there = value<c>(dx, dy, dz);
+    if constexpr (solid_field >= 0) {
+      if (dx == 0 && dy == 0 && dz == 0) return there;
+      const int    to = wall(dx, dy, dz), sign = walls_with_values >> c & 1 ? -1 : 1;
+      const Number here = value<c>(0, 0, 0), given = to ? at_wall<c>(dx ? 0 : dy ? 1 : 2, to) : Number();
+      return Number::chain(to ? sign * here.v + given.v : there.v, to ? sign : 0, here, to ? 0 : 1, there, 1, given);
+    } else
+      return there;
+  }
+  // What a wall's datum adds to the value beyond it.
+  template <int c> Number at_wall(int axis, int to) const {
+    if constexpr (walls_have_data) {
+      Real at[axes] = {x(0), x(1), x(2)};
+      at[axis] = (at[axis] + x(axis, to)) / 2;
+      const Real factor = walls_with_values >> c & 1 ? Real(2) : step(axis, to > 0 ? 0 : -1);
+      const auto given = factor * datum_at(place, c, axis, sides + (to > 0), at[0], at[1], at[2]);
+      if constexpr (SeedType::along_data)
+        return given;
+      else
+        return plain(given);
+    } else
+      return Number();
+  }
+  template <int c> Number value(int dx, int dy, int dz) const {
     if constexpr (of_data) { // near ends they depend on parameters
       Datum value;
       if constexpr (From::finds_neighbours)
@@ -265,13 +314,16 @@ template <class SeedType, class From> struct GridPoint {
       return seeded(from.unknown(c, dx, dy, dz), 1, along(c, dx, dy, dz), c, arm_of(dx, dy, dz),
                     dx == 0 && dy == 0 && dz == 0);
   }
+  // Of a solid neighbour that of the point itself.
   template <int f> auto field(int dx, int dy, int dz) const {
-    const bool   reaches = check(unknowns + f, dx, dy, dz);
-    const Scalar value = reaches ? from.field(f, dx, dy, dz) : Scalar(0);
+    const bool   reaches = check(unknowns + f, dx, dy, dz), here = reaches && f != solid_field && wall(dx, dy, dz);
+    const Scalar value = here ? from.field(f, 0, 0, 0) : reaches ? from.field(f, dx, dy, dz) : Scalar(0);
     if constexpr (SeedType::along_data)
-      return with_change(value, reaches ? from.field_direction(f, dx, dy, dz) : 0);
+      return with_change(value, here      ? from.field_direction(f, 0, 0, 0)
+                                : reaches ? from.field_direction(f, dx, dy, dz)
+                                          : Scalar(0));
     else if constexpr (SeedType::by_field)
-      return seeded(value, 1, 0, f == place.field ? field_number : -1, arm_of(dx, dy, dz), false);
+      return seeded(value, 1, 0, f == place.field ? field_number : -1, here ? own_arm : arm_of(dx, dy, dz), false);
     else
       return value;
   }
@@ -344,139 +396,6 @@ template <class Point, int f> struct Coefficient : Point::Number {
     return point.template field<f>(dx.steps, dy.steps, dz.steps);
   }
 };
-
-// ---- rows ----------------------------------------------------------------------------------------------------------
-
-template <class Row, int r, class From>
-inline Scalar value_of(const Place &q, Index i, Index j, Index k, const From &from) {
-  if constexpr (From::at_ends) {
-    int axis, side;
-    if (is_given(q, r, i, j, k, &axis, &side)) {
-      if constexpr (Row::is_rate(r))
-        return coefficient(given_at(q, r, axis, side, i, j, k, Series<2>(q.time, 1)), 1);
-      else
-        return q.given_scale[r] * (from.unknown(r, 0, 0, 0) - given_datum(q, r, axis, side, i, j, k));
-    }
-  }
-  const GridPoint<NoSeed, From> point(q, NoSeed(), i, j, k, from);
-  return Row::template at<r>(point).v;
-}
-
-// The sources at a point, and then the values of all rows. to: its place in the arrays written
-template <int r = 0> inline void sources_at(const Place &q, Index to, Scalar *sources) {
-  sources[r] = has_exact && q.source ? q.source[to * unknowns + r] : 0;
-  if constexpr (r + 1 < unknowns) sources_at<r + 1>(q, to, sources);
-}
-
-// What is computed at a point, by at(); numbers: how many. What is computed often is worth a GPU's window of values, which
-// takes a while to compile; its places must be known to the compiler.
-template <bool vector, bool often, int n = unknowns> struct Computed {
-  static constexpr bool along_vector = vector, is_often = often;
-  static constexpr int  numbers = n;
-};
-template <class Row> struct Values : Computed<false, true> {
-  template <int r = 0, class From>
-  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *sources, Scalar *out) {
-    const Scalar value = value_of<Row, r>(q, i, j, k, from);
-    // the others are read before this one is written, so that what they share is computed once
-    if constexpr (r + 1 < unknowns) at<r + 1>(q, i, j, k, from, sources, out);
-    out[r] = q.row_scale * (has_exact ? value + sources[r] : value);
-  }
-};
-
-// What a text's rows are: of its unknowns, or of its integrals.
-template <int n, bool unknowns_> struct Rows {
-  static constexpr int  count = n;
-  static constexpr bool of_unknowns = unknowns_;
-};
-// Entries of a row, in the seeds' directions.
-template <class Row, int r, class SeedType, class From>
-inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, Index k, const From &from,
-                       Scalar *entries) {
-  using Point = GridPoint<SeedType, From>;
-  const Point            point(q, seed, i, j, k, from);
-  typename Point::Number row;
-  int                    axis, side;
-  if (From::at_ends && Row::of_unknowns && is_given(q, Row::of_unknowns ? r : 0, i, j, k, &axis, &side)) {
-    if constexpr (!of_data)
-      row = point.seeded(Real(0), Row::is_rate(r) ? 0 : q.given_scale[r], point.along(r, 0, 0, 0), r, own_arm, true);
-    else if constexpr (SeedType::along_data && !Row::is_rate(r))
-      row = -q.given_scale[r] * given_datum(q, r, axis, side, i, j, k);
-  } else
-    row = Row::template at<r>(point);
-  SHELLAC_EACH for (int n = 0; n < SeedType::directions; n++) entries[n] = q.row_scale * row.derivative(n);
-}
-
-// Entries of some slots known to the program, from the first one on: they are compiled once for all of them. `to`: the
-// place of the point in each slot's array
-#if defined(__CUDACC_RTC__)
-constexpr int slots_of_loop = 8;
-#else
-constexpr int slots_of_loop = slots_of_row < 3 ? slots_of_row : 3;
-#endif
-template <class Row, int r, class From>
-inline void some_entries(const Place &q, int first, Index i, Index j, Index k, const From &from, Index to,
-                         Scalar *const *out) {
-  Scalar entries[slots_of_loop];
-  entries_of<Row, r>(q, AnySeeds<slots_of_loop>(first), i, j, k, from, entries);
-  SHELLAC_EACH for (int n = 0; n < slots_of_loop; n++) if (first + n < slots_of_row)
-      out[r * slots_of_row + first + n][to] = entries[n];
-}
-// All entries of a point.
-template <class Row, int r = 0, class From>
-inline void entries_by_loop(const Place &q, Index i, Index j, Index k, const From &from, Index to, Scalar *const *out) {
-  SHELLAC_ROLLED for (int first = 0; first < slots_of_row; first += slots_of_loop)
-      some_entries<Row, r>(q, first, i, j, k, from, to, out);
-  if constexpr (r + 1 < unknowns) entries_by_loop<Row, r + 1>(q, i, j, k, from, to, out);
-}
-
-// The Jacobian's rows at a point times the vector place.direction, or the rows' derivatives along data; the diagonal.
-template <class Row> struct Products : Computed<true, true> {
-  template <int r = 0, class From>
-  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
-    entries_of<Row, r>(q, Along(), i, j, k, from, out + r);
-    if constexpr (r + 1 < unknowns) at<r + 1>(q, i, j, k, from, nullptr, out);
-  }
-};
-template <class Row> struct Diagonals : Computed<false, false> {
-  template <int r = 0, class From>
-  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
-    entries_of<Row, r>(q, OwnSeed<r>(), i, j, k, from, out + r);
-    if constexpr (r + 1 < unknowns) at<r + 1>(q, i, j, k, from, nullptr, out);
-  }
-};
-// What integrals are of, and the derivatives of these.
-template <class Row> struct Integrands : Computed<false, false, integral_numbers> {
-  template <int n = 0, class From>
-  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
-    constexpr int count = integral_numbers / 2;
-    if (of_data || q.direction) {
-      const auto f = Row::template integrand<n>(GridPoint<Along, From>(q, {}, i, j, k, from));
-      out[n] = f.v, out[count + n] = f.derivative(0);
-    } else
-      out[n] = Row::template integrand<n>(GridPoint<NoSeed, From>(q, {}, i, j, k, from)).v, out[count + n] = 0;
-    if constexpr (n + 1 < count) at<n + 1>(q, i, j, k, from, nullptr, out);
-  }
-};
-
-// A function of coordinates at one place.
-template <class Function, int c, class R>
-SHELLAC_OUT_OF_LINE ScalarOf<R> value_at_place(const Place &q, R x, R y, R z, R t) {
-  return Function::template at<c, R>(q, x, y, z, t);
-}
-
-// The exact solution's datum on an end: its value, or du/dn + alpha u.
-template <class Exact, int c, class R>
-ScalarOf<R> exact_datum(const Place &q, int axis, int side, bool normal, R alpha, R x, R y, R z, R t) {
-  if constexpr (!is_series<R>)
-    if (normal) {
-      using S = Series<2>;
-      const auto   u = value_at_place<Exact, c, S>(q, S(x, axis == 0), S(y, axis == 1), S(z, axis == 2), t);
-      const Scalar slope = coefficient(u, 1);
-      return (side ? slope : -slope) + alpha * coefficient(u, 0);
-    }
-  return value_at_place<Exact, c, R>(q, x, y, z, t);
-}
 
 } // namespace equation
 } // namespace shellac

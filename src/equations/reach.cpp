@@ -1,10 +1,11 @@
-// Errors for a neighbour that a text reads beyond the DMDA's stencil, with the line that reads it.
+// Which neighbours a text reads; errors for one beyond the DMDA's stencil, with the line that reads it.
 
 #include "equations/at_neighbours.hpp"
 #include "equations/equation.hpp"
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 namespace shellac {
 
@@ -18,6 +19,55 @@ bool read_steps(const std::vector<Node> &arguments, int steps[3]) {
     steps[a] = (int)(has_sign && arguments[a].operators[0] == "-" ? -size : size);
   }
   return true;
+}
+
+bool steps_are_known(const EquationText &text) {
+  std::set<std::string> choosing; // definitions that may
+  bool                  known = true;
+  const auto            chooses = [&](const Node &tree) {
+    bool does = false;
+    for_each_node(tree, [&](const Node &n) { does = does || n.kind == Node::choice || choosing.count(n.text); });
+    return does;
+  };
+  const auto look = [&](const NamesOf &names, const Node &tree) {
+    for_each_node(tree, [&](const Node &call) {
+      for (size_t a = 0; call.kind == Node::call && a < call.parts.size(); a++)
+        if (takes_step(names, call, a) && chooses(call.parts[a])) known = false;
+    });
+  };
+  for (const auto &d : text.definitions) {
+    look({&text, &d}, d.value.tree);
+    if (chooses(d.value.tree)) choosing.insert(d.name);
+  }
+  for (const auto &u : text.unknowns) look({&text}, u.row().tree);
+  return known;
+}
+
+bool may_leave_stencil(const EquationText &text, int width, bool box) {
+  std::vector<std::string> read; // what is called with steps
+  bool                     chooses = false, leaves = false;
+  for (const auto &u : text.unknowns) read.push_back(u.name);
+  for (const auto &f : text.fields) read.push_back(f.name);
+  const auto look = [&](const Expression &e, const std::vector<std::string> &also = {}) {
+    for_each_node(e.tree, [&](const Node &node) {
+      chooses = chooses || node.kind == Node::choice || node.kind == Node::all || node.kind == Node::any;
+      if (node.kind != Node::call) return;
+      int          steps[3], along = 0, farthest = 0;
+      const size_t of_helper = arguments_of_helper(node.text); // a formula of it may read neighbours itself
+      leaves = leaves || (of_helper && of_helper == node.parts.size() && node.parts.back().kind != Node::name) ||
+               of_helper > 2 || (order_of(node) == 4 && (width < 2 || node.parts[0].kind != Node::name));
+      const bool is_wide = node.text == "bilaplacian", is_step = node.text.compare(0, 5, "step_") == 0;
+      if (is_wide || node.text == "dxy") leaves = leaves || !box || (is_wide && width < 2);
+      if (!is_step && !has(read, node.text) && !has(also, node.text)) return;
+      leaves = leaves || !read_steps(node.parts, steps);
+      if (leaves) return;
+      for (const int step : steps) along += step != 0, farthest = std::max(farthest, std::abs(step));
+      leaves = (along > 1 && !box) || farthest + is_step > width;
+    });
+  };
+  for (const auto &d : text.definitions) look(d.value, d.arguments);
+  for (const auto &u : text.unknowns) look(u.residual), look(u.rate);
+  return !steps_are_known(text) || (chooses && leaves);
 }
 
 namespace {
@@ -81,6 +131,11 @@ std::string EquationOnGrid::ArmProblem(const int arm[5]) const {
     if (arm[1 + a])
       return text.error_at(reader.line, read + " beyond a grid of " + dimensions(grid_.dim) + "; a step along " +
                                             "xyz"[a] + " needs " + std::to_string(a + 1));
+  if (text.solid() >= 0 && number >= 0)
+    return text.error_at(reader.line, read + " farther than the next point along an axis, the only one whose value "
+                                             "a wall of a solid cell gives; take differences of second order along the "
+                                             "axes, a formula in another one as an unknown of its own, or remove the "
+                                             "solid cells");
   if (reader.call == "bilaplacian(" + name + ")") box = grid_.dim > 1 ? 2 : box, width = 2;
   if (box > 1 || grid_.box) width = std::max(width, (int)grid_.width); // what else the text reads stays in reach
   const std::string shape = box > 1 || grid_.box ? "box" : "star";

@@ -311,6 +311,8 @@ PetscErrorCode DMDACreateEquationJacobianP(DM da, const char name[], Mat *P) {
   SHELLAC_CHECK_ALL(P, comm, PETSC_ERR_ARG_NULL, "the pointer to the matrix is null");
   SHELLAC_CHECK_ALL(by_field || no_parameter.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s; %s", no_parameter.c_str(),
                     no_field.c_str());
+  SHELLAC_CHECK_ALL(!by_field || std::string(name) != "solid", comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "cells are solid or not: there is no derivative by the field solid; name another one");
   SHELLAC_CHECK_ALL(name || !text.parameters.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "%s has no parameters; name a field, or state parameter(name, value)", text.file.c_str());
   PetscCall(CheckAgreement(comm, "the name of the parameter or field", name ? name : "", "give all ranks the same"));

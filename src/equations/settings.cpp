@@ -99,7 +99,7 @@ PetscErrorCode DMDAEquationSetField(DM da, const char name[], Vec values) {
   SHELLAC_CHECK_ALL(problem.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", problem.c_str());
   SHELLAC_CHECK_ALL(values, comm, PETSC_ERR_ARG_NULL, "the field %s is null; give a vector", name);
   PetscCall(CheckAgreement(comm, {{"the number of the field that is set", (PetscReal)f}}));
-  PetscCheck(!text.has_exact, comm, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(!text.has_exact || (int)f == text.solid(), comm, PETSC_ERR_ARG_WRONGSTATE,
              "%s has an exact solution, which needs fields by formula; remove one of the two", text.file.c_str());
   PetscCall(on_grid->SetField(f, values));
   on_grid->equation().version++;

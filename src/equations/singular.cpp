@@ -37,17 +37,19 @@ struct AnyState {
   }
 };
 
-// One at an unknown of each point, or its cell's volume; zero at the others.
+// One at an unknown of each point, or its cell's volume; zero at the others, and in solid cells.
 struct CellWeights {
-  PetscScalar *weights; // [points][n]
-  PetscInt     n, unknown, size[3];
-  bool         by_volume;
-  CellLengths  cells;
+  PetscScalar       *weights; // [points][n]
+  const PetscScalar *solid;   // [points], not zero there; null: no cell is
+  PetscInt           n, unknown, size[3];
+  bool               by_volume;
+  CellLengths        cells;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const size_t       point = (size_t)i + (size_t)size[0] * ((size_t)j + (size_t)size[1] * (size_t)k);
     PetscScalar *const at = weights + point * (size_t)n;
-    for (PetscInt c = 0; c < n; c++) at[c] = c != unknown ? 0 : by_volume ? cells.volume(i, j, k) : 1;
+    const bool         zero = solid && solid[point] != PetscScalar(0);
+    for (PetscInt c = 0; c < n; c++) at[c] = zero || c != unknown ? 0 : by_volume ? cells.volume(i, j, k) : 1;
   }
 };
 
@@ -70,13 +72,19 @@ static PetscErrorCode set_any_state(Vec u, size_t unknowns, unsigned seed, doubl
 }
 
 PetscErrorCode EquationOnGrid::SetCells(size_t unknown, bool by_volume, Vec v) {
-  CellWeights cells = {nullptr,           (PetscInt)equation_->unknowns(),
-                       (PetscInt)unknown, {grid_.size[0], grid_.size[1], grid_.size[2]},
-                       by_volume,         {}};
+  const int   solid = equation_->text.solid();
+  CellWeights cells = {nullptr,
+                       nullptr,
+                       (PetscInt)equation_->unknowns(),
+                       (PetscInt)unknown,
+                       {grid_.size[0], grid_.size[1], grid_.size[2]},
+                       by_volume,
+                       {}};
   Arrays      arrays;
 
   PetscFunctionBegin;
   PetscCall(arrays.Write(v, &cells.weights));
+  if (solid >= 0) PetscCall(arrays.Read(fields_[(size_t)solid], &cells.solid));
   PetscCall(GetCells(arrays.memory(), &cells.cells));
   PetscCall(for_each_of_box(arrays.memory(), {{0, 0, 0}, {grid_.size[0], grid_.size[1], grid_.size[2]}}, cells));
   PetscCall(arrays.Restore());
@@ -151,7 +159,7 @@ PetscErrorCode EquationOnGrid::MakeNullSpaces() {
       PetscCall(SetCells(of[i], by_volume, basis[i]));
       PetscCall(VecNormalize(basis[i], NULL));
     }
-    const bool all = !by_volume && equation_->unknowns() == 1;
+    const bool all = !by_volume && equation_->unknowns() == 1 && equation_->text.solid() < 0;
     PetscCall(MatNullSpaceCreate(grid_.comm, all ? PETSC_TRUE : PETSC_FALSE, all ? 0 : (PetscInt)of.size(),
                                  basis.data(), space));
     for (Vec &v : basis) PetscCall(VecDestroy(&v));

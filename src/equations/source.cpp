@@ -26,6 +26,9 @@ static const char prelude_text[] =
 static const char near_ends_text[] =
 #include "equation_near_ends.inc"
     ;
+static const char rows_text[] =
+#include "equation_rows.inc"
+    ;
 static const char helpers_text[] =
 #include "equation_helpers.inc"
     ;
@@ -37,31 +40,6 @@ static const char on_gpu_text[] =
     ;
 
 namespace {
-
-using Names = std::vector<std::string>;
-
-// Whether a compiler can know all steps to neighbours that the rows take: no choice decides one.
-bool steps_are_known(const EquationText &text) {
-  std::set<std::string> choosing; // definitions that may
-  bool                  known = true;
-  const auto            chooses = [&](const Node &tree) {
-    bool does = false;
-    for_each_node(tree, [&](const Node &n) { does = does || n.kind == Node::choice || choosing.count(n.text); });
-    return does;
-  };
-  const auto look = [&](const NamesOf &names, const Node &tree) {
-    for_each_node(tree, [&](const Node &call) {
-      for (size_t a = 0; call.kind == Node::call && a < call.parts.size(); a++)
-        if (takes_step(names, call, a) && chooses(call.parts[a])) known = false;
-    });
-  };
-  for (const auto &d : text.definitions) {
-    look({&text, &d}, d.value.tree);
-    if (chooses(d.value.tree)) choosing.insert(d.name);
-  }
-  for (const auto &u : text.unknowns) look({&text}, u.row().tree);
-  return known;
-}
 
 enum class Of { values, action, data };
 
@@ -89,6 +67,8 @@ public:
     out_ += "namespace shellac {\nnamespace equation {\n";
     number("dim", shape_.dim), number("unknowns", text_.unknowns.size()), number("width", shape_.width);
     number("parameter_count", text_.parameters.size()), number("field_count", text_.fields.size());
+    number("solid_field", text_.solid()), number("walls_with_values", walls_with_values());
+    flag("walls_have_data", walls_have_data());
     number("integral_numbers", 2 * integrals_.size());
     flag("box", shape_.box), flag("stretched", shape_.stretched), flag("has_exact", text_.has_exact);
     flag("has_data", has_data()), flag("data_vary", data_vary()), flag("ends_of_state", has_ends_of_state()),
@@ -107,6 +87,7 @@ public:
     part("series.hpp", series_text);
     part("prelude.hpp", prelude_text);
     part("near_ends.hpp", near_ends_text);
+    part("rows.hpp", rows_text);
     part("helpers.hpp", helpers_text);
     if (kernel_.empty())
       part("on_host.hpp", on_host_text);
@@ -204,6 +185,18 @@ private:
     return has_end([](const EquationText::End &end, size_t) { return end.of_state; });
   }
 
+  static bool gives_value(const EquationText::End &end) { return end.line && end.form == EquationText::eliminated; }
+  int         walls_with_values() const { // a bit for each unknown
+    int bits = 0;
+    for (size_t c = 0; c < text_.unknowns.size(); c++) bits |= gives_value(text_.unknowns[c].at_walls()) << c;
+    return bits;
+  }
+  bool walls_have_data() const {
+    bool have = text_.has_exact;
+    for (const auto &u : text_.unknowns) have = have || u.at_walls().value;
+    return have && text_.solid() >= 0;
+  }
+
   // among: the type of numbers that have derivatives by parameters, where there are such
   std::string parameters(const std::string &place, const std::string &among = "R_") const {
     std::string names;
@@ -248,6 +241,10 @@ private:
 
   // All that a text's expressions may use at a point_, of these definitions.
   void names_of_point(const std::set<std::string> *only = nullptr) {
+    const auto declare = [&](const char *what, const std::string &name, size_t n) {
+      if (!only || only->count(name))
+        line(what + std::string("<Point_, ") + std::to_string(n) + "> " + name_in_cpp(name) + "(point_);");
+    };
     line("using R_ = typename Point_::Real; " + parameters("point_.place", "typename Point_::Number"));
     line("const R_ x = point_.x(0), y = point_.x(1), z = point_.x(2), t = point_.t(), hx = point_.h(0), hy = "
          "point_.h(1), "
@@ -255,10 +252,8 @@ private:
     for (int a = 0; a < 3; a++)
       line(std::string("const auto step_") + "xyz"[a] + " = [&](equation::Step d_) { return point_.step(" +
            std::to_string(a) + ", d_.steps); };");
-    for (size_t c = 0; c < text_.unknowns.size(); c++)
-      line("const Unknown<Point_, " + std::to_string(c) + "> " + name_in_cpp(text_.unknowns[c].name) + "(point_);");
-    for (size_t f = 0; f < text_.fields.size(); f++)
-      line("const Coefficient<Point_, " + std::to_string(f) + "> " + name_in_cpp(text_.fields[f].name) + "(point_);");
+    for (size_t c = 0; c < text_.unknowns.size(); c++) declare("const Unknown", text_.unknowns[c].name, c);
+    for (size_t f = 0; f < text_.fields.size(); f++) declare("const Coefficient", text_.fields[f].name, f);
     out_ += definitions(true, only);
   }
 
@@ -284,17 +279,22 @@ private:
          "R_ y, R_ z, R_ t) {");
     line(parameters("place_"));
     out_ += definitions(false);
-    line("switch ((c_ * equation::axes + axis_) * equation::sides + side_) {");
-    for_ends([&](const std::string &number, const EquationText::End &end, size_t a, size_t c) {
-      const bool normal = end.form == EquationText::neumann || end.form == EquationText::robin;
-      if (text_.periodic[a] || end.of_state || (!end.value && !text_.has_exact)) return;
+    line("switch (side_ < equation::sides ? (c_ * equation::axes + axis_) * equation::sides + side_ : -1 - c_) {");
+    const auto datum = [&](const std::string &number, const EquationText::End &end, size_t c, bool normal) {
+      if (end.of_state || (!end.value && !text_.has_exact)) return;
       line("case " + number + ": return ");
       if (end.value)
         line("ScalarOf<R_>(" + expression(end.value) + ");");
       else
-        line("exact_datum<ExactRow, " + std::to_string(c) + ", R_>(place_, axis_, side_, " +
+        line("exact_datum<ExactRow, " + std::to_string(c) + ", R_>(place_, axis_, side_ % equation::sides, " +
              (normal ? "true" : "false") + ", R_(" + (end.alpha ? expression(end.alpha) : "0") + "), x, y, z, t);");
+    };
+    for_ends([&](const std::string &number, const EquationText::End &end, size_t a, size_t c) {
+      if (!text_.periodic[a])
+        datum(number, end, c, end.form == EquationText::neumann || end.form == EquationText::robin);
     });
+    for (size_t c = 0; c < text_.unknowns.size() && walls_have_data(); c++) // at walls, of all axes
+      datum(std::to_string(-1 - (int)c), text_.unknowns[c].at_walls(), c, !gives_value(text_.unknowns[c].at_walls()));
     line("}\nreturn 0;\n}");
     ends_of_state();
   }
@@ -350,16 +350,32 @@ private:
   void fields() {
     const bool        of_data = of_ == Of::data; // then their derivatives
     const std::string R = of_data ? "Series<2>" : "Real";
-    coordinates("FieldRow", text_.fields, &EquationText::Field::formula);
+    const int         solid = text_.solid();
+    auto              of_place = text_.fields;
+    if (solid >= 0 && !of_data) solid_cells(of_place[(size_t)solid].formula);
+    if (solid >= 0) of_place[(size_t)solid].formula = Expression();
+    coordinates("FieldRow", of_place, &EquationText::Field::formula);
     line("inline void all_fields(const Place *q, const Region *region, int field, Scalar *out) {");
     line("for_each_point(*q, *region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {");
     line("const " + R +
          " x = coordinate<Real>(*q, 0, i), y = coordinate<Real>(*q, 1, j), z = coordinate<Real>(*q, 2, k);");
     line("switch (field) {");
-    for (size_t f = 0; f < text_.fields.size(); f++)
+    if (solid >= 0)
+      line(
+          "case " + std::to_string(solid) + ": out[to] = " +
+          (of_data ? "0" : "Solid::at(GridPoint<NoSeed, FromArrays>(*q, {}, i, j, k, {*q, place_read(*q, i, j, k)}))") +
+          "; break;");
+    for (size_t f = 0; f < text_.fields.size() - (solid >= 0); f++)
       line("case " + std::to_string(f) + ": out[to] = " + (of_data ? "coefficient(" : "") + "FieldRow::at<" +
            std::to_string(f) + ", " + R + ">(*q, x, y, z, q->time)" + (of_data ? ", 1); break;" : "; break;"));
     line("}\n});\n}");
+  }
+  // A formula that may use fields at the point.
+  void solid_cells(const Expression &formula) {
+    const std::set<std::string> needed = names_needed(text_, formula.tree);
+    line("struct Solid {\ntemplate <class Point_> static Scalar at(const Point_ &point_) {");
+    names_of_point(&needed);
+    line("return typename Point_::Number(" + (formula ? expression(formula) : "0") + ").v;\n}\n};");
   }
   void sensitivities() {
     fields();
@@ -406,33 +422,6 @@ private:
 };
 
 } // namespace
-
-bool may_leave_stencil(const EquationText &text, int width, bool box) {
-  Names read; // what is called with steps
-  bool  chooses = false, leaves = false;
-  for (const auto &u : text.unknowns) read.push_back(u.name);
-  for (const auto &f : text.fields) read.push_back(f.name);
-  const auto look = [&](const Expression &e, const Names &also = {}) {
-    for_each_node(e.tree, [&](const Node &node) {
-      chooses = chooses || node.kind == Node::choice || node.kind == Node::all || node.kind == Node::any;
-      if (node.kind != Node::call) return;
-      int        steps[3], along = 0, farthest = 0;
-      const size_t of_helper = arguments_of_helper(node.text); // a formula of it may read neighbours itself
-      leaves = leaves || (of_helper && of_helper == node.parts.size() && node.parts.back().kind != Node::name) ||
-               of_helper > 2 || (order_of(node) == 4 && (width < 2 || node.parts[0].kind != Node::name));
-      const bool is_wide = node.text == "bilaplacian", is_step = node.text.compare(0, 5, "step_") == 0;
-      if (is_wide || node.text == "dxy") leaves = leaves || !box || (is_wide && width < 2);
-      if (!is_step && !has(read, node.text) && !has(also, node.text)) return;
-      leaves = leaves || !read_steps(node.parts, steps);
-      if (leaves) return;
-      for (const int step : steps) along += step != 0, farthest = std::max(farthest, std::abs(step));
-      leaves = (along > 1 && !box) || farthest + is_step > width;
-    });
-  };
-  for (const auto &d : text.definitions) look(d.value, d.arguments);
-  for (const auto &u : text.unknowns) look(u.residual), look(u.rate);
-  return !steps_are_known(text) || (chooses && leaves);
-}
 
 // In 3-D many points are at the ends of rows, and computed separately each would read whole sectors of memory. Their
 // rules must be factors, and nothing may ask where the ends are.

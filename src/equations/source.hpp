@@ -21,6 +21,8 @@ struct EquationShape {
 };
 // Steps as numbers; false if one is a formula.
 bool read_steps(const std::vector<Node> &arguments, int steps[3]);
+// Whether a compiler can know all steps to neighbours that the rows take: no choice decides one.
+bool steps_are_known(const EquationText &text);
 // Whether a value or the place may decide that a text's rows read a neighbour beyond that stencil.
 bool may_leave_stencil(const EquationText &text, int width, bool box);
 // Whether two columns are better, on grids whose rows have an even number of points.
@@ -31,9 +33,9 @@ EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool a
 // What compilers call the text, in their messages.
 constexpr char compiled_text[] = "text";
 
-// The source: interface.hpp, numbers.hpp, prelude.hpp, near_ends.hpp, helpers.hpp, on_host.hpp, and the expressions behind
-// #line, so that a compiler quotes the user's lines. It defines `shellac_compiled`, a shellac::equation::Functions.
-// It is compiled in parts.
+// The source: interface.hpp, numbers.hpp, prelude.hpp, near_ends.hpp, rows.hpp, helpers.hpp, on_host.hpp, and the expressions
+// behind #line, so that a compiler quotes the user's lines. It defines `shellac_compiled`, a
+// shellac::equation::Functions. It is compiled in parts.
 constexpr int equation_source_parts = 3;
 std::string   equation_source(const EquationText &text, const EquationShape &shape);
 // Of the Jacobian's action, which is compiled where it is used: an ActionFunctions.

@@ -96,6 +96,7 @@ PetscErrorCode EquationOnGrid::GetState(equation::VectorFunction function, Petsc
   place_.time = time;
   PetscCall(VecGetArrayWrite(u, &array));
   function(&place_, &all, compiled_array(array));
+  PetscCall(ZeroInSolid(array));
   PetscCall(VecRestoreArrayWrite(u, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

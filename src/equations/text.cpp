@@ -6,7 +6,7 @@
 
 namespace shellac {
 
-const char *const side_names[3][2] = {{"left", "right"}, {"bottom", "top"}, {"back", "front"}};
+const char *const side_names[4][2] = {{"left", "right"}, {"bottom", "top"}, {"back", "front"}, {"solid", "solid"}};
 const char *const form_names_of_equations[4] = {"eliminated", "identity", "neumann", "robin"};
 
 std::string EquationText::error_at(int line, const std::string &message, int column) const {
@@ -16,18 +16,6 @@ std::string EquationText::error_at(int line, const std::string &message, int col
   const std::string &quoted = lines[(size_t)line - 1];
   const size_t       first = std::min(quoted.find_first_not_of(" \t\v\f"), quoted.size());
   return text + "\n  " + quoted.substr(first, quoted.find_last_not_of(" \t\v\f") + 1 - first);
-}
-
-const EquationText::Definition *EquationText::definition(const std::string &name) const {
-  const auto at = definition_numbers_.find(name);
-  return at == definition_numbers_.end() ? nullptr : &definitions[at->second];
-}
-bool EquationText::declares(const std::string &name) const {
-  return has_name(unknowns, name) || has_name(fields, name) || has_name(parameters, name) || definition(name);
-}
-void EquationText::define(const Definition &definition) {
-  definition_numbers_[definition.name] = definitions.size();
-  definitions.push_back(definition);
 }
 
 namespace {
@@ -228,7 +216,7 @@ private:
 
   void take(const Statement &s) {
     if (s.head == "parameter") return parameter(s);
-    if (s.head == "field") return field(s);
+    if (s.head == "field" || s.head == "solid") return field(s);
     if (s.head == "unknowns") return unknowns(s);
     if (s.head == "grid") return grid(s);
     if (s.head == "periodic") return periodic(s);
@@ -260,9 +248,17 @@ private:
     to_.parameters.push_back(p);
   }
   void field(const Statement &s) {
-    if (s.arguments.size() != 1) return fail(s.line, "a field is stated as field(name), or field(name) = formula");
-    if (!take_name(s, s.arguments[0])) return;
-    to_.fields.push_back({s.arguments[0], s.value, s.line});
+    const bool  is_solid = s.head == "solid";
+    const auto &name = is_solid ? s.head : s.arguments.empty() ? "" : s.arguments[0];
+    if (is_solid ? s.called || !s.has_value : s.arguments.size() != 1)
+      return fail(s.line, is_solid ? "solid cells are stated as solid = x < 0.5, or by a field, as field(solid)"
+                                   : "a field is stated as field(name), or field(name) = formula");
+    for (const auto &f : to_.fields)
+      if (f.name == "solid" && name == "solid")
+        return fail(s.line, "solid cells are stated twice, first in line " + std::to_string(f.line));
+    if (name != "solid" && !take_name(s, name)) return;
+    const bool is_last = name == "solid" || to_.solid() < 0; // by its formula it may depend on the others
+    to_.fields.insert(to_.fields.end() - (is_last ? 0 : 1), {name, s.value, s.line});
   }
   void unknowns(const Statement &s) {
     if (s.has_value || s.arguments.empty()) return fail(s.line, "unknowns are stated as unknowns(u, v)");
@@ -370,13 +366,20 @@ private:
     if (needed == 2 && !parse(&alpha)) return;
     const bool by_name = s.arguments[0] != "sides";
     bool       found = false;
+    if (s.arguments[0] == "solid" && (form == EquationText::identity || form == EquationText::robin))
+      return fail(s.line, s.head + " is not possible at solid cells, whose walls are half a spacing from the points; "
+                                   "state dirichlet(solid) = g or neumann(solid) = g");
     for (auto &u : to_.unknowns)
-      for (int a = 0; a < 3; a++)
+      for (int a = 0; a < 4; a++)
         for (int side = 0; side < 2; side++) {
           if (one ? one != &u : u.derivative_of >= 0) continue;
-          if (by_name && s.arguments[0] != side_names[a][side]) continue;
+          if (by_name ? s.arguments[0] != side_names[a][side] : a == EquationText::walls) continue;
           EquationText::End &e = u.ends[a][side];
           found = true;
+          if (a == EquationText::walls && side) {
+            e = u.ends[a][0];
+            continue;
+          }
           if (e.line && e.by_name == by_name)
             return fail(s.line, "the condition on " + s.arguments[0] + " is stated twice, first in line " +
                                     std::to_string(e.line) +
@@ -384,7 +387,7 @@ private:
                                                        to_.unknowns[stated_ - 1].name + ")"
                                                  : ""));
           if (e.line && e.by_name) continue; // `sides` is for the others
-          if (by_name && (one || &u == &to_.unknowns[0]))
+          if (by_name && a < 3 && (one || &u == &to_.unknowns[0]))
             to_.axis_uses.push_back({"the side " + s.arguments[0], a, s.line});
           e.form = form;
           e.value = s.value;
@@ -393,7 +396,8 @@ private:
           e.alpha = alpha;
         }
     if (!found)
-      fail(s.line, "'" + s.arguments[0] + "' is no side; use left, right, bottom, top, back, front, or sides for all");
+      fail(s.line,
+           "'" + s.arguments[0] + "' is no side; use left, right, bottom, top, back, front, sides for all, or solid");
   }
 
   static bool is_side(const std::string &word) {
@@ -466,6 +470,8 @@ private:
       if (u.residual && u.rate)
         error_ = to_.file + ": there are a residual and a rate of " + u.name +
                  "; state the residual of a steady equation, or the rate du/dt of one in time";
+      if (u.at_walls().line && to_.solid() < 0)
+        fail(u.at_walls().line, "no cells are solid; state which, as solid = x < 0.5, or by a field, as field(solid)");
       for (const auto &axis : u.ends)
         for (const auto &end : axis)
           if (to_.is_mixed() && end.form == EquationText::identity)

@@ -65,17 +65,19 @@ struct EquationText {
     bool       of_state = false; // the value depends on the unknown at the end
     bool       by_name = false; // of the side; else by `sides`, which is for the others
   };
+  static constexpr int walls = 3; // in place of an axis: the faces of solid cells
   struct AxisUse { // a word that needs an axis of the grid: dz, front
     std::string word;
     int         axis = 0, line = 0;
   };
   struct Unknown {
-    std::string name;
+    std::string       name;
     int               line = 0;           // 0: the text names none
     int               derivative_of = -1; // in time, of that unknown: by a statement rate2; -1: of none
-    Expression  residual, rate, initial, exact;
+    Expression        residual, rate, initial, exact;
     const Expression &row() const { return rate ? rate : residual; }
-    End         ends[3][2]; // [axis][side]
+    End               ends[4][2]; // [axis][side]; of walls both sides are the same
+    const End        &at_walls() const { return ends[walls][0]; }
   };
 
   std::string              file; // its name, for errors
@@ -99,6 +101,8 @@ struct EquationText {
   bool                     has_integrals = false, nests_integrals = false; // with integrals in them, perhaps
   int                      integral_of_state = 0; // the line of one that may depend on an unknown; 0: there is none
 
+  // The number of the field that is not zero in solid cells, the last one; -1: there is none.
+  int  solid() const { return has_name(fields, "solid") ? (int)fields.size() - 1 : -1; }
   bool is_mixed() const { return has_rate && has_residual; } // algebraic unknowns beside those with rates
   bool stretches() const { // some axis, not by the DM's coordinates
     return stretching[0].form || stretching[1].form || stretching[2].form;
@@ -127,7 +131,7 @@ std::string suggestion_of_statement(const std::string &word);
 // Reads a text; returns the message for the user if there is an error, or an empty string. file: its name.
 std::string read_equation(const std::string &file, const std::string &text, EquationText *equation);
 
-extern const char *const side_names[3][2]; // left, right, bottom, ...
+extern const char *const side_names[4][2]; // left, right, bottom, ...; of walls solid
 extern const char *const form_names_of_equations[4];
 
 } // namespace shellac

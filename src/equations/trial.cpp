@@ -114,7 +114,8 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
   const auto                                  set_fields = [&](const equation::Region &region) {
     values.clear();
     for (size_t f = 0; f < fields.size(); f++) {
-      values.push_back(NumbersNear(region, 1, 17 + (unsigned)f, 1));
+      const bool is_solid = (int)f == equation_->text.solid(); // no cell is here: the rows are tried
+      values.push_back(NumbersNear(region, 1, 17 + (unsigned)f, is_solid ? 0 : 1));
       fields[f] = compiled_array(values[f].get());
     }
   };
