@@ -402,3 +402,95 @@ TEST_CASE("pockets that walls close are solved if there is a solution, and other
       CHECK(iterations <= 12);
     }
 }
+
+TEST_CASE("laplace and helmholtz have the rows of diffusion with k = 1 around solid points", "[obstacles]") {
+  for (bool shifted : {false, true})
+    for (int seed = 1; seed <= 60; seed++) {
+      Medium m = random_medium(seed, false);
+      Grid   da;
+      Matrix A;
+      if (!in_turn(seed) || (m.dim == 1 && m.N[0] < 4)) continue; // PETSc's MatIsSymmetric() reads beyond empty rows
+      m.sigma = shifted ? 2 : 0, m.on_faces = false, m.k = [](const PetscReal[]) { return 1; };
+      INFO(describe(m) << ", seed " << seed << ", " << MatDiffusionWallTypes[m.wall]);
+      if (!begin(m, shifted ? MATHELMHOLTZ : MATLAPLACE, da, A)) continue;
+      const bool late = seed % 2;
+      if (late) OK(MatSetUp(A));
+      OK(MatDiffusionSetMask(A, mask(m, da)));
+      OK(MatDiffusionSetWall(A, m.wall));
+      OK(MatSetUp(A));
+      if (shifted) OK(MatHelmholtzSetShift(A, m.sigma));
+      check_operator(A, assemble_by_hand(m, da), da);
+      OK(MatDiffusionSetMask(A, NULL));
+      m.solid = nullptr;
+      check_operator(A, assemble_by_hand(m, da), da);
+    }
+}
+
+TEST_CASE("laplace takes data of walls and is solved by multigrid around solid points", "[obstacles]") {
+  for (MatDiffusionWallType wall : {MAT_DIFFUSION_WALL_NOFLUX, MAT_DIFFUSION_WALL_VALUE}) {
+    Grid     da;
+    Matrix   A;
+    Medium   m = box(2, 33);
+    PetscInt iterations;
+    m.wall = wall, m.solid = ball(m, 0.3);
+    INFO(MatDiffusionWallTypes[wall]);
+    REQUIRE(begin(m, MATLAPLACE, da, A));
+    OK(MatDiffusionSetMask(A, mask(m, da)));
+    OK(MatDiffusionSetWall(A, wall));
+    OK(MatSetUp(A));
+    Vector u = make_vector(da), f = make_vector(da), b = make_vector(da), x = make_vector(da);
+    set_values(da, u, [&](const PetscInt i[3]) {
+      PetscReal at[3];
+      m.place(i, at);
+      return PetscScalar(m.is_solid(i) ? 0 : linear(at, 2));
+    });
+    OK(VecSet(f, 0));
+    OK(MatLaplaceSetRightHandSide(A, source, data, &m, b));
+    CHECK(solve(A, b, x, "-test_ksp_type cg -test_ksp_rtol 1e-12", &iterations) > 0);
+    CHECK(iterations <= 20);
+    CHECK(difference(x, u) <= 1e-9);
+    CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("solid where") != std::string::npos);
+  }
+}
+
+TEST_CASE("an option's formula says which points are solid", "[obstacles]") {
+  Medium m = box(2, 9);
+  m.lengths[0] = 2, m.N[1] = 7;
+  m.solid = [=](const PetscInt i[3]) {
+    const PetscReal x = m.x(0, i[0]), y = m.x(1, i[1]);
+    return (x > 1.1 && !(y < 0.3)) || std::abs(x - 0.5) + PetscMax(y, 0.2) < 0.4 * std::sqrt(2.);
+  };
+  const std::string formula = "(x>1.1&&!(y<0.3))||abs(x-0.5)+max(y,pi/pi*0.2)<0.4*2^0.5?-3:0";
+  for (const std::string type : {MATLAPLACE, MATHELMHOLTZ, MATDIFFUSION, MATADVECTIONDIFFUSION})
+    for (bool late : {false, true}) {
+      Grid   da;
+      Matrix A;
+      INFO(type << late);
+      REQUIRE(begin(m, type.c_str(), da, A));
+      if (late) OK(MatSetUp(A));
+      {
+        Options options("-mat_" + type + "_mask " + formula + " -mat_" + type + "_wall value");
+        OK(MatSetFromOptions(A));
+      }
+      OK(MatSetUp(A));
+      m.wall = MAT_DIFFUSION_WALL_VALUE;
+      check_operator(A, assemble_by_hand(m, da), da);
+    }
+}
+
+TEST_CASE("masks by formula and of boxes that cannot be", "[misuse]") {
+  Grid   da;
+  Matrix A;
+  Medium m = box(2, 9);
+  REQUIRE(begin(m, MATLAPLACE, da, A));
+  for (const auto &c : std::vector<std::array<std::string, 2>>{{"q<1", "q is not known"},
+                                                               {"z<1", "z is not known"},
+                                                               {"max(x)", "max takes 2 arguments"},
+                                                               {"(x<1", "-mat_laplace_mask"}}) {
+    Options options("-mat_laplace_mask " + c[0]);
+    EXPECT_ERROR(PETSC_ERR_USER, ({"-mat_laplace_mask " + c[0], c[1]}), [&] { return MatSetFromOptions(A); });
+  }
+  OK(MatLaplaceSetShape(A, MAT_LAPLACE_BOX));
+  OK(MatDiffusionSetMask(A, mask(m, da)));
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"mask", "box", "star"}), [&] { return MatSetUp(A); });
+}

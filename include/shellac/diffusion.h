@@ -14,9 +14,10 @@
       a setter that is called later takes precedence; default 1
 .  -mat_diffusion_mean <harmonic|arithmetic> - mean of the k of two points, for the face between them; without effect if
       k is given on faces; default harmonic
+.  -mat_diffusion_shift <any scalar> - σ of -∇·(k∇u) + σu [k/length²]; default 0
+.  -mat_diffusion_mask <a formula, as x^2+y^2<0.1> - points are solid where it is not zero; default none
 .  -mat_diffusion_wall <noflux|value> - what holds at the faces of solid points: no flux through them, or given values
       of u; default noflux
-.  -mat_diffusion_shift <any scalar> - σ of -∇·(k∇u) + σu [k/length²]; default 0
 .  -mat_diffusion_boundary <eliminated|identity|neumann|robin, or one for each side> - boundary form of the axes that
       are not periodic or mirrored; sides are x lower, x upper, y lower ...; default eliminated
 .  -mat_diffusion_robin <one real, or one for each side> - α of the Robin condition ∂u/∂n + αu = g [1/length]; default
@@ -38,9 +39,8 @@
    neumann is ∂u/∂n = g. `MatLaplaceAddBoundary()` and `MatLaplaceSetRightHandSide()` apply the data. Solutions are of second
    order if k is smooth.
 
-   `MatDiffusionSetMask()` makes points solid: obstacles, or the grains of a porous medium.
-
-   The operator is symmetric if no side has identity rows or is mirrored.
+   `MatDiffusionSetMask()` makes points solid: obstacles, or the grains of a porous medium. The operator is symmetric if no side
+   has identity rows or is mirrored.
 
    The rows are computed at `MatSetUp()`, on the GPU if k is there, and stored as in a `MATSTENCILSHELL`: without column
    indices, and equal rows once. The operator keeps a reference to k. If the values of k have changed on any rank, the next
@@ -77,9 +77,10 @@ M*/
       was given before; a setter that is called later takes precedence; default 1
 .  -mat_advection_diffusion_mean <harmonic|arithmetic> - mean of the k of two points, for the face between them; without
       effect if k is given on faces; default harmonic
+.  -mat_advection_diffusion_shift <any scalar> - σ of -∇·(k∇u) + w·∇u + σu [k/length²]; default 0
+.  -mat_advection_diffusion_mask <a formula, as x^2+y^2<0.1> - points are solid where it is not zero; default none
 .  -mat_advection_diffusion_wall <noflux|value> - what holds at the faces of solid points: no flux through them, or
       given values of u; default noflux
-.  -mat_advection_diffusion_shift <any scalar> - σ of -∇·(k∇u) + w·∇u + σu [k/length²]; default 0
 .  -mat_advection_diffusion_boundary <eliminated|identity|neumann|robin, or one for each side> - boundary form of the
       axes that are not periodic or mirrored; sides are x lower, x upper, y lower ...; default eliminated
 .  -mat_advection_diffusion_robin <one real, or one for each side> - α of the Robin condition ∂u/∂n + αu = g [1/length];
@@ -318,8 +319,7 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetMean(Mat A, MatDiffusionMeanType mean
 PETSC_EXTERN PetscErrorCode MatDiffusionSetShift(Mat A, PetscScalar sigma);
 
 /*@
-   MatDiffusionSetMask - sets which points of a `MATDIFFUSION` or `MATADVECTIONDIFFUSION` are solid, before or after
-   `MatSetUp()`
+   MatDiffusionSetMask - sets which points of an operator by formula are solid, before or after `MatSetUp()`
 
    Collective
 
@@ -327,6 +327,12 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetShift(Mat A, PetscScalar sigma);
 +  A    - the operator
 -  mask - zero at the points of the fluid, any other number at solid points; a global vector of the operator's `DMDA`, on the
           host or on a GPU. Or `NULL`: no point is solid
+
+   Options Database Keys:
++  -mat_laplace_mask <a formula, as x^2+y^2<0.1>             - points are solid where it is not zero; default none
+.  -mat_helmholtz_mask <a formula, as x^2+y^2<0.1>           - points are solid where it is not zero; default none
+.  -mat_diffusion_mask <a formula, as x^2+y^2<0.1>           - points are solid where it is not zero; default none
+-  -mat_advection_diffusion_mask <a formula, as x^2+y^2<0.1> - points are solid where it is not zero; default none
 
    Level: beginner
 
@@ -340,10 +346,9 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetShift(Mat A, PetscScalar sigma);
 
    The data of walls are those of `MatLaplaceAddBoundary()`: their function g is called for each wall with a place inside the
    domain, half a spacing from the fluid's point. `upper` says that the solid is above the fluid.
-
+   `MATLAPLACE` and `MATHELMHOLTZ` take a mask with the shape star, and then have the rows of `MATDIFFUSION` with k = 1.
    The operator keeps a reference to the mask and follows its changes, as it follows k: see `MATDIFFUSION`. With a
    constant k equal rows are stored once, so that a product reads one or two bytes a point besides the vectors.
-
    With `noflux`, parts of the fluid that are closed are singular. `PCSTENCILMG` finds and solves them if there is a
    solution. No null space is attached: see `MatSetNullSpace()`. Mats of other types ignore the call.
 
@@ -366,7 +371,11 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetMask(Mat A, Vec mask);
 -  wall - `MAT_DIFFUSION_WALL_NOFLUX` (default) or `MAT_DIFFUSION_WALL_VALUE`
 
    Options Database Keys:
-+  -mat_diffusion_wall <noflux|value>           - what holds at the faces of solid points: no flux through them, or
++  -mat_laplace_wall <noflux|value>             - what holds at the faces of solid points: no flux through them, or
+                                                  given values of u; default noflux
+.  -mat_helmholtz_wall <noflux|value>           - what holds at the faces of solid points: no flux through them, or
+                                                  given values of u; default noflux
+.  -mat_diffusion_wall <noflux|value>           - what holds at the faces of solid points: no flux through them, or
                                                   given values of u; default noflux
 -  -mat_advection_diffusion_wall <noflux|value> - what holds at the faces of solid points: no flux through them, or
                                                   given values of u; default noflux

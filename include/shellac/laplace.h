@@ -17,6 +17,9 @@
 .  -mat_laplace_robin <one real, or one for each side> - α of the Robin condition ∂u/∂n + αu = g [1/length]; default
       none
 .  -mat_laplace_shape <star|box> - stencil: of second order, or a box of 9 or 27 points of fourth order; default star
+.  -mat_laplace_mask <a formula, as x^2+y^2<0.1> - points are solid where it is not zero; default none
+.  -mat_laplace_wall <noflux|value> - what holds at the faces of solid points: no flux through them, or given values of
+      u; default noflux
 .  -mat_laplace_lengths <one real for each axis, > 0> - side lengths of the domain, one for each axis [length]; default
       from the DM's coordinates, else 1
 -  -mat_laplace_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
@@ -39,6 +42,8 @@
 
    The spacing of an axis of one point follows from its length, 1 by default, because coordinates do not determine
    it.
+
+   `MatDiffusionSetMask()` makes points solid, with the shape star.
 
    Vectors may be on the host or on a CUDA device. The product is computed where they are. If some of the vectors of an
    operation are on the host, the rank computes on the host.
@@ -84,6 +89,9 @@ M*/
 .  -mat_helmholtz_robin <one real, or one for each side> - α of the Robin condition ∂u/∂n + αu = g [1/length]; default
       none
 .  -mat_helmholtz_shape <star|box> - stencil: of second order, or a box of 9 or 27 points of fourth order; default star
+.  -mat_helmholtz_mask <a formula, as x^2+y^2<0.1> - points are solid where it is not zero; default none
+.  -mat_helmholtz_wall <noflux|value> - what holds at the faces of solid points: no flux through them, or given values
+      of u; default noflux
 .  -mat_helmholtz_lengths <one real for each axis, > 0> - side lengths of the domain, one for each axis [length];
       default from the DM's coordinates, else 1
 -  -mat_helmholtz_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic

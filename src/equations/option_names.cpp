@@ -2,7 +2,7 @@
 // options of two parameters.
 
 #include "equations/equation.hpp"
-#include "equations/expression.hpp"
+#include "options/expression.hpp"
 #include "equations/options.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "options/agreement.hpp"
 #include "equations/equation.hpp"
-#include "equations/expression.hpp"
+#include "options/expression.hpp"
 #include "shellac.h"
 
 using namespace shellac;

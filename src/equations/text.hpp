@@ -9,7 +9,7 @@
 
 #include <petscsys.h>
 
-#include "equations/expression.hpp"
+#include "options/expression.hpp"
 #include "equations/stretching.hpp"
 
 namespace shellac {

@@ -49,17 +49,8 @@ std::unique_ptr<Formula> DiffusionMat::make_formula() const {
   }
   formula->w = w.field;
   formula->terms.w.field = formula->w.get();
-  formula->mask = mask;
-  formula->terms.mask.field = mask.get();
+  formula->set_mask(*this);
   return formula;
-}
-
-bool DiffusionMat::is_fixed(const PetscInt i[3], PetscScalar (*data)[2]) const {
-  const auto &terms = static_cast<const Diffusion &>(*formula).terms;
-  PetscScalar center, beside[3][2];
-  if (!mask || terms.fixed(i)) return mask != nullptr;
-  if (data) terms.row(i, &center, beside, data);
-  return false;
 }
 
 // Whether work on a field is done on a GPU; which has its values, or gets them when they are read there.
@@ -116,7 +107,7 @@ static const PetscReal least_normal = 16 * std::pow(std::numeric_limits<PetscRea
 // The values are not read: products and rows are computed where they are.
 PetscErrorCode DiffusionMat::load_fields() {
   Coefficient loaded = k;
-  auto        loaded_w = std::make_shared<LoadedField>(), loaded_mask = std::make_shared<LoadedField>();
+  auto        loaded_w = std::make_shared<LoadedField>();
 
   PetscFunctionBegin;
   PetscCheck(w.given == 0 || w.given == grid.dim, grid.comm, PETSC_ERR_ARG_SIZ,
@@ -124,16 +115,15 @@ PetscErrorCode DiffusionMat::load_fields() {
              "-mat_advection_diffusion_velocity or MatAdvectionDiffusionSetConstantVelocity()",
              w.given, grid.dim, grid.dim > 1 ? "s" : "", grid.dim);
   if (w.field) PetscCall(loaded_w->Check(grid, grid.dim, w.field->vec(), "velocity w"));
-  if (mask) PetscCall(loaded_mask->Check(grid, 1, mask->vec(), "mask"));
   for (HeldField &field : loaded.field) {
     if (!field) continue;
     auto checked = std::make_shared<LoadedField>();
     PetscCall(checked->Check(grid, 1, field->vec(), "coefficient k"));
     field = checked;
   }
+  PetscCall(FormulaMat::load_fields());
   k = loaded;
   if (w.field) w.field = loaded_w;
-  if (mask) mask = loaded_mask;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,13 +140,7 @@ PetscErrorCode DiffusionMat::read_fields() {
   };
 
   PetscFunctionBegin;
-  if (mask && !mask->is_read()) {
-    const char *const of_mask[] = {"the mask"};
-    PetscCall(mask->Read(grid, ends, 1, false, 1));
-    PetscCall(mask->CheckValues(
-        grid, [](PetscScalar value, const PetscInt[]) { return !PetscIsInfOrNanScalar(value); }, of_mask,
-        "it must be 0 at points of the fluid and any other finite number at solid ones"));
-  }
+  PetscCall(FormulaMat::read_fields());
   for (const HeldField &field : k.field) {
     if (!field || field->is_read()) continue;
     PetscCall(field->Read(grid, ends, 1, false, 1));
@@ -285,9 +269,7 @@ PetscErrorCode DiffusionMat::view_equation(PetscViewer viewer) const {
   PetscCall(PetscViewerASCIIPrintf(viewer, "-div(k grad(u))%s + sigma u, %s, sigma = %s\n", flows ? " + w.grad(u)" : "",
                                    of_k.c_str(), number(sigma).c_str()));
   if (flows) PetscCall(MatAdvectionDiffusionView(w, grid.dim, viewer));
-  if (mask)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "solid where the mask is not zero, %s at its faces\n",
-                                     wall == MAT_DIFFUSION_WALL_VALUE ? "given values" : "no flux"));
+  PetscCall(MatObstaclesView(*this, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -44,6 +44,7 @@ struct Diffusion : Formula {
   bool  constant() const override { return !terms.is_field && !terms.w_is_field && !terms.masked; }
   bool  symmetric() const override { return !terms.flows; }
   void  row(const Point &p, Row &u) const override;
+  void  set_mask(const FormulaSettings &settings);
 };
 
 struct DiffusionSettings {
@@ -51,8 +52,6 @@ struct DiffusionSettings {
   Coefficient          k; // not read before MatSetUp()
   MatDiffusionMeanType mean = MAT_DIFFUSION_HARMONIC;
   Velocity             w;
-  HeldField            mask; // null: no point is solid
-  MatDiffusionWallType wall = MAT_DIFFUSION_WALL_NOFLUX;
 };
 
 struct DiffusionMat final : FormulaMat, DiffusionSettings {
@@ -72,8 +71,6 @@ struct DiffusionMat final : FormulaMat, DiffusionSettings {
   void           take_settings(const CapturedMat &from) override;
   void           conjugate_settings() override;
   std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2], &w.field, &mask}; }
-  bool                     has_known_sums() const override { return !mask; }
-  bool                     is_fixed(const PetscInt i[3], PetscScalar (*data)[2]) const override;
 
 private:
   template <class Values> void set_terms(DiffusionTerms<Values> *terms) const; // but the values of fields

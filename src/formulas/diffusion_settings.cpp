@@ -44,30 +44,6 @@ static PetscErrorCode set_face_coefficients(Mat A, PetscInt n, const Vec k[]) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode set_mask(Mat A, Vec mask) {
-  DiffusionMat *context;
-  PetscBool     given = mask ? PETSC_TRUE : PETSC_FALSE;
-  auto          field = std::make_shared<LoadedField>();
-
-  PetscFunctionBegin;
-  PetscCall(MatGetStencil(A, &context));
-  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatDiffusionSetMask()", 1, &given));
-  if (mask) PetscCall(field->Hold(mask));
-  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->mask, mask ? HeldField(field) : HeldField()));
-}
-
-static PetscErrorCode set_wall(Mat A, MatDiffusionWallType wall) {
-  DiffusionMat *context;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetStencil(A, &context));
-  SHELLAC_CHECK_ALL(wall == MAT_DIFFUSION_WALL_NOFLUX || wall == MAT_DIFFUSION_WALL_VALUE,
-                    PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-                    "wall %d is unknown; use noflux or value", (int)wall);
-  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatDiffusionSetWall()", 1, &wall));
-  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->wall, wall));
-}
-
 static PetscErrorCode set_constant(Mat A, PetscScalar constant) {
   DiffusionMat *context;
   Coefficient   k;
@@ -108,7 +84,6 @@ PetscErrorCode DiffusionMat::set_from_options(Mat A, OptionItems PetscOptionsObj
   PetscScalar          number;
   PetscBool            set;
   MatDiffusionMeanType present = mean;
-  MatDiffusionWallType present_wall = wall;
 
   PetscFunctionBegin;
   const auto own_option = [&](const std::string &name) -> const Option & {
@@ -128,8 +103,6 @@ PetscErrorCode DiffusionMat::set_from_options(Mat A, OptionItems PetscOptionsObj
   if (set) PetscCall(MatDiffusionSetShift(A, number));
   PetscCall(read_option(PetscOptionsObject, own_option("mean"), MatDiffusionMeanTypes, &present, &set));
   if (set) PetscCall(MatDiffusionSetMean(A, present));
-  PetscCall(read_option(PetscOptionsObject, own_option("wall"), MatDiffusionWallTypes, &present_wall, &set));
-  if (set) PetscCall(MatDiffusionSetWall(A, present_wall));
   if (flows) PetscCall(MatAdvectionDiffusionSetFromOptions(A, w, PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -141,8 +114,7 @@ PetscErrorCode MatDiffusionCompose(Mat A) {
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetConstant_C", set_constant));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetMean_C", set_mean));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetShift_C", set_shift));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetMask_C", set_mask));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetWall_C", set_wall));
+  PetscCall(MatObstaclesCompose(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,7 +123,6 @@ PetscErrorCode MatDiffusionCompose(Mat A) {
 using namespace shellac;
 
 const char *const MatDiffusionMeanTypes[] = {"harmonic", "arithmetic", "MatDiffusionMeanType", "MAT_DIFFUSION_", NULL};
-const char *const MatDiffusionWallTypes[] = {"noflux", "value", "MatDiffusionWallType", "MAT_DIFFUSION_WALL_", NULL};
 
 PetscErrorCode MatDiffusionSetCoefficient(Mat A, Vec k) {
   return try_method(A, "MatDiffusionSetCoefficient_C", NULL, k);
@@ -171,12 +142,4 @@ PetscErrorCode MatDiffusionSetMean(Mat A, MatDiffusionMeanType mean) {
 
 PetscErrorCode MatDiffusionSetShift(Mat A, PetscScalar sigma) {
   return try_method(A, "MatDiffusionSetShift_C", NULL, sigma);
-}
-
-PetscErrorCode MatDiffusionSetMask(Mat A, Vec mask) {
-  return try_method(A, "MatDiffusionSetMask_C", NULL, mask);
-}
-
-PetscErrorCode MatDiffusionSetWall(Mat A, MatDiffusionWallType wall) {
-  return try_method(A, "MatDiffusionSetWall_C", NULL, wall);
 }

@@ -2,7 +2,7 @@
 
 #include "formulas/laplace.hpp"
 
-#include "formulas/mat.hpp"
+#include "formulas/diffusion.hpp"
 #include "formulas/options.hpp"
 #include "options/agreement.hpp"
 #include "stencil/types.hpp"
@@ -54,10 +54,26 @@ struct LaplaceMat : FormulaMat {
     laplace.box = stencil == MAT_LAPLACE_BOX;
     return made;
   }
-  std::unique_ptr<Formula>  make_formula() const override { return make_laplace(); }
+  std::unique_ptr<Formula> make_formula() const override {
+    if (!mask) return make_laplace();
+    auto made = std::make_unique<Diffusion>(); // around obstacles, with k = 1
+    made->terms.dim = grid.dim;
+    for (int a = 0; a < 3; a++) made->terms.ends[a] = ends[a];
+    made->terms.sigma = sigma;
+    made->set_mask(*this);
+    return made;
+  }
+  PetscErrorCode load_fields() override {
+    PetscFunctionBegin;
+    PetscCheck(
+        !mask || stencil == MAT_LAPLACE_STAR, grid.comm, PETSC_ERR_SUP,
+        "a mask says which points are solid, and the shape is box, which has no rows beside them; use the shape star");
+    PetscCall(FormulaMat::load_fields());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscScalar               of_constant() const override { return sigma; }
   std::vector<SourceWeight> source_weights() const override {
-    return static_cast<const Laplace &>(*formula).source_weights();
+    return mask ? FormulaMat::source_weights() : static_cast<const Laplace &>(*formula).source_weights();
   }
   void           conjugate_settings() override { sigma = PetscConj(sigma); }
   PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override {
@@ -75,7 +91,9 @@ struct LaplaceMat : FormulaMat {
                       return stencil == MAT_LAPLACE_STAR ? 2 * grid.dim + 1 : grid.dim == 1 ? 3 : grid.dim == 2 ? 9 : 27;
   }
   PetscErrorCode view_equation(PetscViewer viewer) const override {
-    return PetscViewerASCIIPrintf(viewer, "-Laplace(u), %s of %d points\n", shape_name(), shape_points());
+    PetscFunctionBegin;
+    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u), %s of %d points\n", shape_name(), shape_points()));
+    PetscFunctionReturn(MatObstaclesView(*this, viewer));
   }
   void take_settings(const CapturedMat &from) override {
     FormulaMat::take_settings(from);
@@ -104,8 +122,10 @@ struct HelmholtzMat final : LaplaceMat {
   }
   const Option  &shape_option() const override { return find_option(helmholtz_options, "-mat_helmholtz_shape"); }
   PetscErrorCode view_equation(PetscViewer viewer) const override {
-    return PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %s, %s of %d points\n", number(sigma).c_str(),
-                                  shape_name(), shape_points());
+    PetscFunctionBegin;
+    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %s, %s of %d points\n",
+                                     number(sigma).c_str(), shape_name(), shape_points()));
+    PetscFunctionReturn(MatObstaclesView(*this, viewer));
   }
 };
 
@@ -118,6 +138,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
   PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatHelmholtzSetShift()", 1, &sigma));
   PetscCall(MatGetStencil(A, &context));
   PetscScalar &present = context->sigma;
+  if (context->mask) PetscFunctionReturn(MatFormulaChangeSetting(A, context, &present, sigma));
   if (context->op) {
     SHELLAC_CHECK_ALL(!context->change.rows, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
                       "MatZeroRows() or MatDiagonalScale() has changed single rows, of which σ is no longer known; set "
@@ -203,6 +224,7 @@ PetscErrorCode MatCreate_Laplace(Mat A) {
   PetscCall(MatCreateFormulaShell(A, MATLAPLACE, new LaplaceMat));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "ShellacEquivalentStar_C", make_equivalent_star));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetShape_C", set_shape));
+  PetscCall(MatObstaclesCompose(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,6 +233,7 @@ PetscErrorCode MatCreate_Helmholtz(Mat A) {
   PetscCall(MatCreateFormulaShell(A, MATHELMHOLTZ, new HelmholtzMat));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "ShellacEquivalentStar_C", make_equivalent_star));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetShape_C", set_shape));
+  PetscCall(MatObstaclesCompose(A));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatHelmholtzSetShift_C", set_shift));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatHelmholtzGetShift_C", get_shift));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,6 +8,7 @@
 #include "capture/mat.hpp"
 #include "formulas/field.hpp"
 #include "formulas/formula.hpp"
+#include "options/expression.hpp"
 
 namespace shellac {
 
@@ -20,6 +21,10 @@ struct FormulaSettings {
   PetscInt               lengths_given = 0;      // how many of them were set; 0: from the coordinates, or 1
   PetscReal              time = 0;
   bool                   rows_conjugated = false; // see conjugate_settings()
+  // Of types with obstacles: not zero at solid points, or null: there are none; by a formula of coordinates, or none.
+  HeldField            mask;
+  NumberFunction       mask_formula;
+  MatDiffusionWallType wall = MAT_DIFFUSION_WALL_NOFLUX;
 };
 
 struct FormulaMat : CapturedMat, FormulaSettings {
@@ -28,18 +33,18 @@ struct FormulaMat : CapturedMat, FormulaSettings {
   virtual PetscErrorCode           set_from_options(Mat A, OptionItems PetscOptionsObject) = 0;
   virtual PetscErrorCode           view_equation(PetscViewer viewer) const = 0;
   virtual PetscScalar              of_constant() const = 0; // the formula's row times the function 1
-  // For formulas that depend on more than settings.
-  virtual PetscErrorCode           load_fields() { return PETSC_SUCCESS; } // that make_formula() takes; collective
-  virtual std::vector<HeldField *> fields() { return {}; } // what load_fields() replaces; one that is not set is null
-  virtual PetscErrorCode           read_fields() { return PETSC_SUCCESS; } // brings what it has left out; collective
+  // For formulas that depend on more than settings; here, on the mask.
+  virtual PetscErrorCode           load_fields();               // that make_formula() takes; collective
+  virtual std::vector<HeldField *> fields() { return {&mask}; } // what that replaces; one that is not set is null
+  virtual PetscErrorCode           read_fields();               // brings what it has left out; collective
   // Sets a new operator's coefficients, and what fill() does beside, where the fields are: *done. Collective.
   virtual PetscErrorCode fill_beside_fields(CapturedStencil *, PetscReal *, bool *done) {
     return *done = false, PETSC_SUCCESS;
   }
   // Whether a row is the identity's without being at an end. data, if not null: of another one, what it has for the data of
   // walls [axis][end]; may be left as it is.
-  virtual bool           is_fixed(const PetscInt[3], PetscScalar (*)[2]) const { return false; }
-  virtual bool           has_known_sums() const { return true; } // all rows times the function 1 are of_constant()
+  bool                   is_fixed(const PetscInt i[3], PetscScalar (*data)[2]) const;
+  virtual bool           has_known_sums() const { return !mask; } // all rows times the function 1 are of_constant()
   virtual PetscErrorCode check_complete() const { return PETSC_SUCCESS; } // an error where something is not set yet
   virtual bool           is_complete() const { return true; }
   virtual bool           is_of_program() const { return false; } // its promises are checked
@@ -158,6 +163,12 @@ PetscErrorCode MatFormulaCheckZeroed(const FormulaMat &context, bool zeroed);
 PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context);
 // settings.cpp: those of all formulas; the options' names begin with -mat_<type>_
 PetscErrorCode MatFormulaSetSettingOperations(Mat A);
+// obstacles.cpp: the setters of solid points and of their walls, for types whose formula with a mask is Diffusion; the mask
+// of a formula
+PetscErrorCode MatObstaclesCompose(Mat A);
+PetscErrorCode MatObstaclesSetFormula(Mat A, const char option[], const char text[]);
+PetscErrorCode MatObstaclesMakeMask(Mat A, FormulaMat *context);
+PetscErrorCode MatObstaclesView(const FormulaMat &context, PetscViewer viewer);
 // view.cpp, assembly.cpp
 PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer);
 PetscErrorCode MatFormulaSetAssemblyOperations(Mat A);

@@ -25,6 +25,13 @@ namespace shellac {
     "-mat_" type "_shape", "star|box", "star", "Stencil: of second order, or a box of 9 or 27 points of fourth order", \
         "MatLaplaceSetShape"                                                                                           \
   }
+#define SHELLAC_OBSTACLE_OPTIONS(type)                                                                                 \
+  {"-mat_" type "_mask", "a formula, as x^2+y^2<0.1", "none", "Points are solid where it is not zero",                 \
+   "MatDiffusionSetMask"},                                                                                             \
+  {                                                                                                                    \
+    "-mat_" type "_wall", "noflux|value", "noflux",                                                                    \
+        "What holds at the faces of solid points: no flux through them, or given values of u", "MatDiffusionSetWall"   \
+  }
 // Of the terms that diffusion and advection_diffusion have both.
 #define SHELLAC_DIFFUSION_OPTIONS(type, equation)                                                                      \
   {"-mat_" type "_coefficient", "scalar, >= 0", "1",                                                                   \
@@ -34,14 +41,12 @@ namespace shellac {
       {"-mat_" type "_mean", "harmonic|arithmetic", "harmonic",                                                        \
        "Mean of the k of two points, for the face between them; without effect if k is given on faces",                \
        "MatDiffusionSetMean"},                                                                                         \
-      {"-mat_" type "_wall", "noflux|value", "noflux",                                                                 \
-       "What holds at the faces of solid points: no flux through them, or given values of u", "MatDiffusionSetWall"},  \
   {                                                                                                                    \
     "-mat_" type "_shift", "any scalar", "0", "σ of " equation " [k/length²]", "MatDiffusionSetShift"                  \
   }
 
 constexpr Option laplace_options[] = {SHELLAC_BOUNDARY_OPTIONS("laplace"), SHELLAC_SHAPE_OPTION("laplace"),
-                                      SHELLAC_DOMAIN_OPTIONS("laplace")};
+                                      SHELLAC_OBSTACLE_OPTIONS("laplace"), SHELLAC_DOMAIN_OPTIONS("laplace")};
 
 constexpr Option helmholtz_options[] = {
     {"-mat_helmholtz_shift", "any scalar", "0", "σ of -Δu + σu [1/length²]", "MatHelmholtzSetShift"},
@@ -49,10 +54,12 @@ constexpr Option helmholtz_options[] = {
      "Sets σ = +ω²; waves have -mat_helmholtz_shift -k²; give one of the two", "MatHelmholtzSetShift"},
     SHELLAC_BOUNDARY_OPTIONS("helmholtz"),
     SHELLAC_SHAPE_OPTION("helmholtz"),
+    SHELLAC_OBSTACLE_OPTIONS("helmholtz"),
     SHELLAC_DOMAIN_OPTIONS("helmholtz")};
 
 constexpr Option diffusion_options[] = {SHELLAC_DIFFUSION_OPTIONS("diffusion", "-∇·(k∇u) + σu"),
-                                        SHELLAC_BOUNDARY_OPTIONS("diffusion"), SHELLAC_DOMAIN_OPTIONS("diffusion")};
+                                        SHELLAC_OBSTACLE_OPTIONS("diffusion"), SHELLAC_BOUNDARY_OPTIONS("diffusion"),
+                                        SHELLAC_DOMAIN_OPTIONS("diffusion")};
 
 constexpr Option advection_diffusion_options[] = {
     {"-mat_advection_diffusion_velocity", "one real for each axis", "0",
@@ -61,6 +68,7 @@ constexpr Option advection_diffusion_options[] = {
     {"-mat_advection_diffusion_scheme", "central|upwind", "central", "Differences of w·∇u: of second or first order",
      "MatAdvectionDiffusionSetScheme"},
     SHELLAC_DIFFUSION_OPTIONS("advection_diffusion", "-∇·(k∇u) + w·∇u + σu"),
+    SHELLAC_OBSTACLE_OPTIONS("advection_diffusion"),
     SHELLAC_BOUNDARY_OPTIONS("advection_diffusion"),
     SHELLAC_DOMAIN_OPTIONS("advection_diffusion")};
 

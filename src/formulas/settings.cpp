@@ -171,6 +171,18 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   PetscCall(read_option(PetscOptionsObject, lengths, numbers, &n, &set));
   if (set) PetscCall(MatLaplaceSetLengths(A, n, numbers));
   PetscCall(MatStencilSetHaloFromOptions(A, halo, PetscOptionsObject));
+  PetscErrorCode (*takes_mask)(Mat, Vec) = NULL;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatDiffusionSetMask_C", &takes_mask));
+  if (takes_mask) {
+    const CommonOption mask(type, find_option(laplace_options, "-mat_laplace_mask")),
+        wall(type, find_option(laplace_options, "-mat_laplace_wall"));
+    MatDiffusionWallType present = context->wall;
+    char                 of_mask[1024] = "";
+    PetscCall(PetscOptionsString(mask.key, mask.meaning, mask.setter, of_mask, of_mask, sizeof(of_mask), &set));
+    if (set) PetscCall(MatObstaclesSetFormula(A, mask.key, of_mask));
+    PetscCall(read_option(PetscOptionsObject, wall, MatDiffusionWallTypes, &present, &set));
+    if (set) PetscCall(MatDiffusionSetWall(A, present));
+  }
   PetscCall(context->set_from_options(A, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

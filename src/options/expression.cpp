@@ -1,4 +1,4 @@
-#include "equations/expression.hpp"
+#include "options/expression.hpp"
 
 #include <algorithm>
 #include <cmath>

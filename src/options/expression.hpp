@@ -75,6 +75,10 @@ std::vector<std::string> names_in(const Node &node);
 using LookUp = std::function<bool(const std::string &, double *)>;
 bool constant_value(const Node &node, const LookUp &lookup, double *value);
 
+// The function of these variables that an expression is, true as 1; *problem: why there is none, or empty.
+using NumberFunction = std::function<double(const double values[])>;
+NumberFunction function_of(const Node &node, const std::vector<std::string> &variables, std::string *problem);
+
 // What is wrong with an expression, as for a user, and where.
 struct Mistake {
   std::string message; // empty: nothing
