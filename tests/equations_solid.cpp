@@ -307,6 +307,36 @@ TEST_CASE("singular equations and integrals among solid cells", "[equations]") {
   }
 }
 
+// A wall before the first point of a periodic axis is at its upper end.
+TEST_CASE("the datum of a wall is that of its place in the period", "[equations]") {
+  if (!equations_work(true)) return;
+  for (const std::string axis : {"periodic(x)\n", "periodic(x)\nstretch(x, geometric, 2)\n"}) {
+    Grid da = grid_with(axis + "solid = x > 0.52\ndirichlet(solid) = x < 0.5 ? 1 : 3\nresidual = -laplacian(u)", 1, 10,
+                        1, DM_BOUNDARY_PERIODIC);
+    Vector    u = make_vector(da), f = make_vector(da);
+    PetscReal size;
+    OK(VecSet(u, 3));
+    OK(compute_values(da, 0, u, f));
+    for (const PetscScalar value : natural_values(da, f))
+      CHECK((PetscAbsScalar(value) < 1e-9 || PetscAbsScalar(value - PetscScalar(3)) < 1e-9));
+    OK(VecNorm(f, NORM_1, &size));
+    CHECK(size > 3);
+  }
+}
+
+TEST_CASE("solid cells at identity ends stay zero in time", "[equations]") {
+  if (!equations_work()) return;
+  Grid      da = grid_with("identity(sides)\nsolid = x < 0.3\nexact = 2 + x + t\nrate = laplacian(u)", 2, 9);
+  Vector    u = make_vector(da), exact = make_vector(da);
+  PetscReal error;
+  OK(DMDAEquationComputeInitial(da, u));
+  OK(TSSolve(stepper(da, TSBEULER, 1e-2, 0.1), u));
+  OK(DMDAEquationComputeExact(da, 0.1, exact));
+  OK(VecAXPY(u, -1, exact));
+  OK(VecNorm(u, NORM_INFINITY, &error));
+  CHECK(error < 1e-4);
+}
+
 TEST_CASE("waves through two slits are symmetric, and leave the wall at rest", "[equations]") {
   if (!equations_work()) return;
   const PetscInt N = 40;

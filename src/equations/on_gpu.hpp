@@ -154,8 +154,8 @@ template <class Window> struct FromWindow {
 
 template <class Row> struct Imposed : Computed<false, false> {
   template <class From>
-  static void at(const Place &q, Index i, Index j, Index k, const From &, const Scalar *, Scalar *out) {
-    impose_at(q, i, j, k, out);
+  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
+    if (!in_solid(from)) impose_at(q, i, j, k, out);
   }
 };
 

@@ -276,8 +276,8 @@ template <class Row> struct IntegrandRows : Rows<integral_numbers / 2, false> {
 
 // u becomes what is given at the points of a region. u: as what is written
 inline void impose_all(const Place *q, const Region *region, Scalar *u) {
-  for_each_point(*q, *region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {
-    impose_at(*q, i, j, k, u + to * unknowns);
+  for_each_point(*q, *region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
+    if (!in_solid(from)) impose_at(*q, i, j, k, u + to * unknowns);
   });
 }
 

@@ -287,6 +287,8 @@ template <class SeedType, class From> struct GridPoint {
     if constexpr (walls_have_data) {
       Real at[axes] = {x(0), x(1), x(2)};
       at[axis] = (at[axis] + x(axis, to)) / 2;
+      if (place.periodic[axis] && index(axis) + to < 0) // data are formulas, and repeat nothing themselves
+        at[axis] += x(axis, (int)(place.N[axis] - index(axis))) - x(axis, (int)-index(axis));
       const Real factor = walls_with_values >> c & 1 ? Real(2) : step(axis, to > 0 ? 0 : -1);
       const auto given = factor * datum_at(place, c, axis, sides + (to > 0), at[0], at[1], at[2]);
       if constexpr (SeedType::along_data)
