@@ -140,8 +140,9 @@ TEST_CASE("a linear solution is that of differences, with the data of walls", "[
 // u'' = -1 between walls where u is g: the parabola, and h²/8 more, as the walls are between points.
 TEST_CASE("a channel between walls has the parabola of differences", "[equations]") {
   if (!equations_work(true)) return;
-  const char text[] = "parameter(a, 0.2)\nparameter(g, 3)\nneumann(sides)\nfield(k) = x - a\nsolid = k < 0 || x > 0.7\n"
-                      "dirichlet(solid) = g\nresidual = -laplacian(u) - 1";
+  const std::string value = PetscDefined(USE_COMPLEX) ? "real(k)" : "k",
+                    text = "parameter(a, 0.2)\nparameter(g, 3)\nneumann(sides)\nfield(k) = x - a\nsolid = " + value +
+                           " < 0 || x > 0.7\ndirichlet(solid) = g\nresidual = -laplacian(u) - 1";
   for (PetscInt dim = 1; dim <= 3; dim++)
     for (const char *solver : {"-dm_mat_type aij", "-dm_mat_type stencil -pc_type stencilmg",
                                "-dm_mat_type equation -pc_type jacobi -ksp_type gmres -ksp_gmres_restart 200"}) {
@@ -205,6 +206,7 @@ TEST_CASE("Jacobians among solid cells, of systems, formulas at neighbours, and 
         "dirichlet(solid, v)\nidentity(sides) = 2 + y\nrate(u) = d(1 + u^2, u) + upwind_x(v, u)\n"
         "rate(v) = -rusanov_y(v^2, v, v) - hll_x(u*v, v, u, v)",
         "stretch(x, geometric, 3)\nneumann(solid) = 1\nrate(u) = d(v, u)\nrate(v) = d(u, v) + mean(x)*u"}) {
+    if (PetscDefined(USE_COMPLEX) && strstr(rows, "upwind_x")) continue; // velocities are real
     INFO(rows);
     Grid da = grid_with(head + rows, 2, 9, 2);
     CHECK(jacobian_difference(da) < 1e-6);
