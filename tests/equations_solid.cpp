@@ -236,7 +236,6 @@ TEST_CASE("rates among solid cells keep what there is, and leave the solid", "[e
         Options options("-dm_mat_type " + type + " -ksp_rtol 1e-12 -snes_rtol 1e-12");
         Grid    da = grid_with(text + row, 2, 16);
         Vector  u = make_vector(da);
-        OK(DMSetFromOptions(da));
         OK(DMDAEquationComputeInitial(da, u));
         const PetscScalar before = sum_of(u);
         OK(TSSolve(is_implicit ? stepper(da, TSBEULER, 1e-2, 5e-2) : stepper(da, TSRK, 1e-4, 2e-3), u));
