@@ -75,7 +75,9 @@ NumberFunction function_of(const Node &node, const std::vector<std::string> &var
   }
   }
   if (problem->empty()) {
-    *problem = node.text + (f ? " takes " + std::to_string(f->arguments()) + " arguments" : " is not known") +
+    *problem = node.text +
+               (f ? " takes " + std::to_string(f->arguments()) + (f->arguments() == 1 ? " argument" : " arguments")
+                  : " is not known") +
                "; a formula is of";
     for (const std::string &variable : variables) *problem += " " + variable + ",";
     *problem += " numbers, pi and functions of these, as sqrt(2) or max(x, 0.5)";
