@@ -34,6 +34,9 @@ PetscErrorCode compute_values(DM da, PetscReal time, Vec u, Vec f);
 // A TS of a type, from time 0 to the end, with the options.
 Owned<TS, TSDestroy> stepper(DM da, const char *type, PetscReal dt, PetscReal end);
 
+// The state at the end, from the text's initial one.
+Vector steps(DM da, const char *type, PetscReal dt, PetscReal end);
+
 // A new matrix of a type.
 Matrix matrix(DM da, MatType type);
 // The Jacobian of an equation at a state u, of a Mat type; beside: that of the Mat for the preconditioner, another one.

@@ -17,12 +17,6 @@ static Grid grid_with(const std::string &text, PetscInt dim, PetscInt dof, Petsc
   set_equation(da, text);
   return da;
 }
-static Vector steps(DM da, const char *type, PetscReal dt, PetscReal end) {
-  Vector u = make_vector(da);
-  OK(DMDAEquationComputeInitial(da, u));
-  OK(TSSolve(stepper(da, type, dt, end), u));
-  return u;
-}
 // The unknown c, at all points.
 static std::vector<PetscScalar> values_of(DM da, Vec u, size_t c, size_t dof) {
   std::vector<PetscScalar> all = natural_values(da, u), some;

@@ -22,12 +22,16 @@ static shellac::EquationShape shape_of(const shellac::EquationText &text, bool a
   return shape_on_gpu(shape, text, action, has_columns(shape, text) ? 2 : 1);
 }
 
+// By NVRTC, on one rank.
+static bool compiles_for_gpu() {
+  const bool does = shellac::nvrtc_present() && rank_count() == 1;
+  if (!does) cases_skipped++;
+  return does;
+}
+
 // Needs no GPU.
 TEST_CASE("every text of the gallery compiles for a GPU", "[equations]") {
-  if (!shellac::nvrtc_present() || rank_count() > 1) {
-    cases_skipped++;
-    return;
-  }
+  if (!compiles_for_gpu()) return;
   (void)equations_work(); // with the tests' cache: what has not changed is not compiled again
   const auto compile = [](const char *file, bool action, bool stretched) {
     const shellac::EquationText  text = gallery_text(file);
@@ -60,10 +64,7 @@ TEST_CASE("every text of the gallery compiles for a GPU", "[equations]") {
 }
 
 TEST_CASE("kernels that are compiled at the same time are kept in one file, and have one message", "[equations]") {
-  if (!shellac::nvrtc_present() || rank_count() > 1) {
-    cases_skipped++;
-    return;
-  }
+  if (!compiles_for_gpu()) return;
   (void)equations_work();
   const std::string        good = "extern \"C\" __global__ void nothing() {}", wrong = "nonsense";
   std::vector<std::string> made, read;
@@ -96,10 +97,7 @@ static int bytes_in_memory(const std::string &content, const char *kernel = "val
 }
 
 TEST_CASE("steps that the compiler does not know put no window of values into memory", "[equations]") {
-  if (!shellac::nvrtc_present() || rank_count() > 1) {
-    cases_skipped++;
-    return;
-  }
+  if (!compiles_for_gpu()) return;
   CHECK(bytes_in_memory("residual = u(1) - u(-1)") == 0);
   CHECK(bytes_in_memory("one = 1\nf(i) = u(i + one) - u\nresidual = f(0) - f(-1)") == 0);
   // a neighbour near ends, and where it is
@@ -111,10 +109,7 @@ static const char with_integrals[] = "identity(left) = y\nneumann(bottom) = x\nw
                                      "residual = -laplacian(u) + integral(u*dx(u)*(u - w)^2)*w - u*integral(x)";
 
 TEST_CASE("fluxes by weno5, and rates of second order in time, compile for a GPU", "[equations]") {
-  if (!shellac::nvrtc_present() || rank_count() > 1) {
-    cases_skipped++;
-    return;
-  }
+  if (!compiles_for_gpu()) return;
   for (const std::string kernel : {"values", "entries", "products"}) {
     const int most = kernel == "entries" ? 2048 : 128; // their many derivatives are in memory
     CHECK(bytes_in_memory("grid(2, star, 3)\nrate = -weno5_x(u^2/2, u, u) - hll_weno5_y(u, u, 1, u)", kernel.c_str()) <=
@@ -124,10 +119,7 @@ TEST_CASE("fluxes by weno5, and rates of second order in time, compile for a GPU
 }
 
 TEST_CASE("a text with integrals compiles for a GPU", "[equations]") {
-  if (!shellac::nvrtc_present() || rank_count() > 1) {
-    cases_skipped++;
-    return;
-  }
+  if (!compiles_for_gpu()) return;
   for (const char *kernel : {"values", "entries", "products", "diagonals", "integrands"})
     CHECK(bytes_in_memory(with_integrals, kernel) <= 128);
 }
@@ -137,10 +129,7 @@ static const char with_solid_cells[] =
     "identity(left) = y\nneumann(bottom) = x\nresidual = -d(k, u) + u*u + upwind_x(u, u)";
 
 TEST_CASE("a text with solid cells compiles for a GPU", "[equations]") {
-  if (!shellac::nvrtc_present() || rank_count() > 1) {
-    cases_skipped++;
-    return;
-  }
+  if (!compiles_for_gpu()) return;
   for (const char *kernel : {"values", "entries", "products", "diagonals"})
     CHECK(bytes_in_memory(std::string("grid(3)\n") + with_solid_cells, kernel) <= 128);
 }
@@ -152,10 +141,7 @@ static const char many_unknowns[] = "grid(3, box, 2)\nunknowns(u1, u2, u3, u4, u
                                     "residual(u4) = -laplacian(u4) + u5\nresidual(u5) = -laplacian(u5) + u1";
 
 TEST_CASE("many unknowns on a wide stencil compile soon and stay out of memory", "[equations]") {
-  if (!shellac::nvrtc_present() || rank_count() > 1) {
-    cases_skipped++;
-    return;
-  }
+  if (!compiles_for_gpu()) return;
   PetscLogDouble begin, end;
   OK(PetscTime(&begin));
   CHECK(bytes_in_memory(many_unknowns) <= 128);

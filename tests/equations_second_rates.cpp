@@ -17,12 +17,6 @@ static Grid grid_with(const std::string &text, PetscInt dim, PetscInt dof, Petsc
   set_equation(da, text);
   return da;
 }
-static Vector steps(DM da, const char *type, PetscReal dt, PetscReal end) {
-  Vector u = make_vector(da);
-  OK(DMDAEquationComputeInitial(da, u));
-  OK(TSSolve(stepper(da, type, dt, end), u));
-  return u;
-}
 
 TEST_CASE("standing, travelling and damped waves, with errors of second order", "[equations]") {
   if (!equations_work(true)) return;

@@ -97,6 +97,13 @@ Owned<TS, TSDestroy> stepper(DM da, const char *type, PetscReal dt, PetscReal en
   return ts;
 }
 
+Vector steps(DM da, const char *type, PetscReal dt, PetscReal end) {
+  Vector u = make_vector(da);
+  OK(DMDAEquationComputeInitial(da, u));
+  OK(TSSolve(stepper(da, type, dt, end), u));
+  return u;
+}
+
 Matrix matrix(DM da, MatType type) {
   Matrix J;
   OK(DMSetMatType(da, type));

@@ -108,17 +108,4 @@ template <int count> struct Meeting {
 #endif
 };
 
-#if SHELLAC_CUDA
-// A value that another GPU may have written, or that is in its memory.
-template <class T> __device__ __forceinline__ T value_of_other(const T *from) {
-  constexpr int parts = (int)(sizeof(T) / sizeof(PetscReal));
-  PetscReal     part[parts];
-  T             value;
-#pragma unroll
-  for (int n = 0; n < parts; n++) part[n] = ((const volatile PetscReal *)from)[n];
-  memcpy((void *)&value, part, sizeof(T));
-  return value;
-}
-#endif
-
 } // namespace shellac

@@ -33,8 +33,8 @@ EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool a
 // What compilers call the text, in their messages.
 constexpr char compiled_text[] = "text";
 
-// The source: interface.hpp, numbers.hpp, prelude.hpp, near_ends.hpp, rows.hpp, helpers.hpp, on_host.hpp, and the expressions
-// behind #line, so that a compiler quotes the user's lines. It defines `shellac_compiled`, a
+// The source: interface.hpp, numbers.hpp, prelude.hpp, near_ends.hpp, rows.hpp, helpers.hpp, on_host.hpp, and the
+// expressions behind #line, so that a compiler quotes the user's lines. It defines `shellac_compiled`, a
 // shellac::equation::Functions. It is compiled in parts.
 constexpr int equation_source_parts = 3;
 std::string   equation_source(const EquationText &text, const EquationShape &shape);

@@ -229,7 +229,7 @@ PetscErrorCode FormulaMat::set_up(Mat A) {
   PetscCall(MatStencilSetUpLayout(A, this, &on_device));
   PetscCall(MatGetDM(A, &dm));
   PetscCall(set_ends(this, type, dm));
-  if (mask_formula) PetscCall(MatObstaclesMakeMask(A, this));
+  if (mask_formula) PetscCall(MatObstaclesMakeMask(A, *this, &mask));
   formula = make_formula();
   const Shape shape = formula->shape();
   PetscCheck(grid.dof == formula->dof(), grid.comm, PETSC_ERR_ARG_OUTOFRANGE,

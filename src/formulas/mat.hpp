@@ -167,7 +167,7 @@ PetscErrorCode MatFormulaSetSettingOperations(Mat A);
 // of a formula
 PetscErrorCode MatObstaclesCompose(Mat A);
 PetscErrorCode MatObstaclesSetFormula(Mat A, const char option[], const char text[]);
-PetscErrorCode MatObstaclesMakeMask(Mat A, FormulaMat *context);
+PetscErrorCode MatObstaclesMakeMask(Mat A, const FormulaMat &context, HeldField *mask);
 PetscErrorCode MatObstaclesView(const FormulaMat &context, PetscViewer viewer);
 // view.cpp, assembly.cpp
 PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer);

@@ -96,34 +96,32 @@ PetscErrorCode MatObstaclesSetFormula(Mat A, const char option[], const char tex
                     problem.c_str());
   context->mask_formula = formula;
   if (!context->op) PetscFunctionReturn(PETSC_SUCCESS);
-  const HeldField before = context->mask;
-  PetscCall(MatObstaclesMakeMask(A, context));
-  const HeldField made = context->mask;
-  context->mask = before;
+  HeldField made;
+  PetscCall(MatObstaclesMakeMask(A, *context, &made));
   PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->mask, made));
 }
 
-PetscErrorCode MatObstaclesMakeMask(Mat A, FormulaMat *context) {
+PetscErrorCode MatObstaclesMakeMask(Mat A, const FormulaMat &context, HeldField *mask) {
   auto         field = std::make_shared<LoadedField>();
   DM           dm;
-  Vec          mask;
+  Vec          values;
   PetscScalar *value;
 
   PetscFunctionBegin;
   PetscCall(MatGetDM(A, &dm));
-  PetscCall(DMCreateGlobalVector(dm, &mask));
-  PetscCall(VecGetArrayWrite(mask, &value));
-  const Patch patch = context->grid.owned_patch();
+  PetscCall(DMCreateGlobalVector(dm, &values));
+  PetscCall(VecGetArrayWrite(values, &value));
+  const Patch patch = context.grid.owned_patch();
   for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
     const PetscInt p[3] = {patch.start[0] + i, patch.start[1] + j, patch.start[2] + k};
     double         x[3];
-    for (int a = 0; a < 3; a++) x[a] = (double)context->coordinate(a, p[a]);
-    value[patch.index(i, j, k)] = context->mask_formula(x);
+    for (int a = 0; a < 3; a++) x[a] = (double)context.coordinate(a, p[a]);
+    value[patch.index(i, j, k)] = context.mask_formula(x);
   });
-  PetscCall(VecRestoreArrayWrite(mask, &value));
-  PetscCall(field->Hold(mask));
-  PetscCall(VecDestroy(&mask));
-  context->mask = field;
+  PetscCall(VecRestoreArrayWrite(values, &value));
+  PetscCall(field->Hold(values));
+  PetscCall(VecDestroy(&values));
+  *mask = field;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -110,7 +110,7 @@ constexpr int least_rows = 2, most_rows = 32; // of a tile, whose columns are a 
 constexpr int blocks_of_star = 2;             // of a multiprocessor
 
 // A thread walks down a column of each tile that its block has. The rows after those that it computes are being read
-// meanwhile. G: rows at once. meets: the patch has a neighbour, perhaps itself. backwards: what was read last is in the cache
+// meanwhile. G: rows at once. meets: the patch has a neighbour, perhaps itself. backwards: what was read last is cached
 template <bool meets, int G, class Pass>
 __device__ __forceinline__ Sums walk_star(const WholeStar &a, const Pass &pass, unsigned rows, bool backwards,
                                           PetscScalar factor) {

@@ -409,43 +409,6 @@ Mistake parse_expression(const std::string &text, Node *tree) {
   return Parser(text).read(tree);
 }
 
-bool constant_value(const Node &node, const LookUp &lookup, double *value) {
-  std::vector<double> parts(node.parts.size());
-  for (size_t p = 0; p < parts.size(); p++)
-    if (!constant_value(node.parts[p], lookup, &parts[p])) return false;
-  const Function *f = node.kind == Node::call ? find_function(node.text) : nullptr;
-  switch (node.kind) {
-  case Node::number:
-    return read_decimal(node.text, value);
-  case Node::name:
-    if (node.text != "pi") return lookup(node.text, value);
-    *value = 3.14159265358979323846;
-    return true;
-  case Node::call:
-    if (!f || parts.size() != f->arguments()) return false;
-    *value = f->of_one ? f->of_one(parts[0]) : f->of_two(parts[0], parts[1]);
-    return true;
-  case Node::sign:
-    if (node.operators[0] == "!") return false;
-    *value = node.operators[0] == "-" ? -parts[0] : parts[0];
-    return true;
-  case Node::sum:
-  case Node::product:
-    *value = parts[0];
-    for (size_t p = 1; p < parts.size(); p++) {
-      const char   operation = node.operators[p - 1][0];
-      const double by = parts[p];
-      *value = operation == '+'   ? *value + by
-               : operation == '-' ? *value - by
-               : operation == '*' ? *value * by
-                                  : *value / by;
-    }
-    return true;
-  default:
-    return false;
-  }
-}
-
 std::vector<std::string> names_in(const Node &tree) {
   std::vector<std::string> names;
   for_each_node(tree, [&](const Node &node) {

@@ -85,4 +85,24 @@ NumberFunction function_of(const Node &node, const std::vector<std::string> &var
   return nullptr;
 }
 
+bool constant_value(const Node &node, const LookUp &lookup, double *value) {
+  std::vector<std::string> names;
+  std::vector<double>      values;
+  std::string              problem;
+  bool                     is = true;
+
+  for_each_node(node, [&](const Node &part) {
+    const bool is_choice = part.kind == Node::comparison || part.kind == Node::all || part.kind == Node::any ||
+                           part.kind == Node::choice || (part.kind == Node::sign && part.operators[0] == "!");
+    double number = 0;
+    is = is && !is_choice && (part.kind != Node::name || part.text == "pi" || lookup(part.text, &number));
+    if (!is || part.kind != Node::name || part.text == "pi") return;
+    names.push_back(part.text), values.push_back(number);
+  });
+  if (!is) return false;
+  const NumberFunction f = function_of(node, names, &problem);
+  if (problem.empty()) *value = f(values.data());
+  return problem.empty();
+}
+
 } // namespace shellac
