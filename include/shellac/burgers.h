@@ -113,7 +113,7 @@ PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
 .  -burgers_check_interval <integer, at least 0> - checks the steps whose number is a multiple of it; 0: none; default 1
 .  -burgers_jacobian <shell|aij|shell_aij> - for implicit types: matrix-free, assembled, or a matrix-free operator with
       an assembled matrix for the preconditioner; default shell
--  -burgers_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
+-  -burgers_halo <automatic|ipc|nccl|mpi|host> - how halos are exchanged between GPUs; default automatic
 
    Level: beginner
 
@@ -406,10 +406,10 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetJacobianType(TS ts, TSBurgersJacobianTyp
 
    Input Parameters:
 +  ts   - a TS with `TSSetBurgers()`
--  type - `MAT_HALO_AUTOMATIC` (default), `MAT_HALO_IPC` or `MAT_HALO_HOST`
+-  type - a `MatHaloType`; default `MAT_HALO_AUTOMATIC`
 
    Options Database Key:
-.  -burgers_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
+.  -burgers_halo <automatic|ipc|nccl|mpi|host> - how halos are exchanged between GPUs; default automatic
 
    Level: advanced
 

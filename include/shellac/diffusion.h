@@ -24,7 +24,7 @@
       none
 .  -mat_diffusion_lengths <one real for each axis, > 0> - side lengths of the domain, one for each axis [length];
       default from the DM's coordinates, else 1
--  -mat_diffusion_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
+-  -mat_diffusion_halo <automatic|ipc|nccl|mpi|host> - how halos are exchanged between GPUs; default automatic
 
    Notes:
    k is a vector of the `DMDA`, one value at each point, or by `MatDiffusionSetFaceCoefficients()` one vector for each axis,
@@ -87,7 +87,7 @@ M*/
       default none
 .  -mat_advection_diffusion_lengths <one real for each axis, > 0> - side lengths of the domain, one for each axis
       [length]; default from the DM's coordinates, else 1
--  -mat_advection_diffusion_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
+-  -mat_advection_diffusion_halo <automatic|ipc|nccl|mpi|host> - how halos are exchanged between GPUs; default automatic
 
    Notes:
    `central` differences are of second order. Their solutions oscillate if |w|h > 2k. `upwind` differences are of first

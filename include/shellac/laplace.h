@@ -22,7 +22,7 @@
       u; default noflux
 .  -mat_laplace_lengths <one real for each axis, > 0> - side lengths of the domain, one for each axis [length]; default
       from the DM's coordinates, else 1
--  -mat_laplace_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
+-  -mat_laplace_halo <automatic|ipc|nccl|mpi|host> - how halos are exchanged between GPUs; default automatic
 
    Boundary forms of a side. An axis of N points and length L [length] has h = L/(N - 1 + a + b), where a and b are the
    numbers of its two ends in this list:
@@ -94,7 +94,7 @@ M*/
       of u; default noflux
 .  -mat_helmholtz_lengths <one real for each axis, > 0> - side lengths of the domain, one for each axis [length];
       default from the DM's coordinates, else 1
--  -mat_helmholtz_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
+-  -mat_helmholtz_halo <automatic|ipc|nccl|mpi|host> - how halos are exchanged between GPUs; default automatic
 
    Level: beginner
 

@@ -23,7 +23,7 @@
                                                                each assembly; default false
 .  -mat_stencil_fallback <error|aij>                         - effect of an entry outside the DMDA's stencil: an error,
                                                                or the Mat becomes an AIJ matrix; default error
--  -mat_stencil_halo <automatic|ipc|host>                    - how halos are exchanged between GPUs; default automatic
+-  -mat_stencil_halo <automatic|ipc|nccl|mpi|host>                    - how halos are exchanged between GPUs; default automatic
 
    What is captured:
    Entries within the stencil of the DMDA, star or box, in 1-D to 3-D, with blocks of dof × dof values, with any boundary
@@ -92,19 +92,18 @@ M*/
    `MATADVECTIONDIFFUSION`, `MATSTENCILSHELL` or a registered formula
 
    Values:
-+  `MAT_HALO_AUTOMATIC` - CUDA IPC between ranks of one host that have a GPU each, pinned host buffers and MPI otherwise
++  `MAT_HALO_AUTOMATIC` - CUDA IPC between ranks of one host that have a GPU each; otherwise a GPU-aware MPI
+                         (`-use_gpu_aware_mpi`); without it NCCL between hosts, and `MAT_HALO_HOST` if that is not found
 .  `MAT_HALO_IPC`       - CUDA IPC between all ranks of one host, also those that share a GPU, which is slow
+.  `MAT_HALO_NCCL`      - NCCL between all ranks, which need a GPU each; `libnccl.so.2` is looked for at run time
+.  `MAT_HALO_MPI`       - buffers on the GPU and a GPU-aware MPI
 -  `MAT_HALO_HOST`      - pinned host buffers and MPI
 
    Level: advanced
 
 .seealso: `MatSetHaloType()`
 E*/
-typedef enum {
-  MAT_HALO_AUTOMATIC,
-  MAT_HALO_IPC,
-  MAT_HALO_HOST
-} MatHaloType;
+typedef enum { MAT_HALO_AUTOMATIC, MAT_HALO_IPC, MAT_HALO_NCCL, MAT_HALO_MPI, MAT_HALO_HOST } MatHaloType;
 PETSC_EXTERN const char *const MatHaloTypes[];
 
 /*E
@@ -153,14 +152,14 @@ PETSC_EXTERN const char *const MatStencilShellFallbackTypes[];
 
    Input Parameters:
 +  A    - the operator
--  type - `MAT_HALO_AUTOMATIC` (default), `MAT_HALO_IPC` or `MAT_HALO_HOST`
+-  type - a `MatHaloType`; default `MAT_HALO_AUTOMATIC`
 
    Options Database Keys:
-+  -mat_laplace_halo <automatic|ipc|host>             - how halos are exchanged between GPUs; default automatic
-.  -mat_helmholtz_halo <automatic|ipc|host>           - how halos are exchanged between GPUs; default automatic
-.  -mat_diffusion_halo <automatic|ipc|host>           - how halos are exchanged between GPUs; default automatic
-.  -mat_advection_diffusion_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
--  -mat_stencil_halo <automatic|ipc|host>             - how halos are exchanged between GPUs; default automatic
++  -mat_laplace_halo <automatic|ipc|nccl|mpi|host>             - how halos are exchanged between GPUs; default automatic
+.  -mat_helmholtz_halo <automatic|ipc|nccl|mpi|host>           - how halos are exchanged between GPUs; default automatic
+.  -mat_diffusion_halo <automatic|ipc|nccl|mpi|host>           - how halos are exchanged between GPUs; default automatic
+.  -mat_advection_diffusion_halo <automatic|ipc|nccl|mpi|host> - how halos are exchanged between GPUs; default automatic
+-  -mat_stencil_halo <automatic|ipc|nccl|mpi|host>             - how halos are exchanged between GPUs; default automatic
 
    Level: advanced
 

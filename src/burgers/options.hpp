@@ -33,7 +33,8 @@ constexpr Option burgers_options[] = {
      "for implicit types: matrix-free, assembled, or a matrix-free operator with an assembled matrix for the "
      "preconditioner",
      "TSBurgersSetJacobianType"},
-    {"-burgers_halo", "automatic|ipc|host", "automatic", "how halos are exchanged between GPUs", "TSBurgersSetHaloType"},
+    {"-burgers_halo", "automatic|ipc|nccl|mpi|host", "automatic", "how halos are exchanged between GPUs",
+     "TSBurgersSetHaloType"},
     {"-burgers_fused_scheme", "euler|ssprk2|ssprk3", "ssprk3 with weno5, else euler",
      "explicit method of -ts_type burgersfused", "TSBurgersSetFused"},
     {"-burgers_fused_steps", "integer, at least 1", "256", "largest number of steps in one step of the TS",

@@ -9,6 +9,7 @@
 #if defined(PETSC_HAVE_CUDA) && defined(__CUDACC__)
 #define SHELLAC_CUDA 1
 #include <petscdevice_cuda.h>
+PETSC_EXTERN PetscBool use_gpu_aware_mpi; // as the option says; not in the public headers
 #else
 #define SHELLAC_CUDA 0
 #endif

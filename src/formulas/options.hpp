@@ -18,7 +18,8 @@ namespace shellac {
   {"-mat_" type "_lengths", "one real for each axis, > 0", "from the DM's coordinates, else 1",                        \
    "Side lengths of the domain, one for each axis [length]", "MatLaplaceSetLengths"},                                  \
   {                                                                                                                    \
-    "-mat_" type "_halo", "automatic|ipc|host", "automatic", "How halos are exchanged between GPUs", "MatSetHaloType"  \
+    "-mat_" type "_halo", "automatic|ipc|nccl|mpi|host", "automatic", "How halos are exchanged between GPUs",          \
+        "MatSetHaloType"                                                                                               \
   }
 #define SHELLAC_SHAPE_OPTION(type)                                                                                     \
   {                                                                                                                    \

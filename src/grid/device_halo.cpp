@@ -112,11 +112,12 @@ PetscErrorCode GpuHalo::Agree(PetscBool device, HaloWay wish) {
   enum { works, no_gpu, no_memory };
   struct {
     cudaUUID_t gpu;
-    int        failed;
+    int        failed, device;
   } mine = {};
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
+  mine.device = device;
   if (device) { // an error here is one of all ranks, below
     mine.failed = cudaGetDevice(&id) || name_of_gpu(id, &mine.gpu) ? no_gpu : works;
     if (!mine.failed) {
@@ -176,7 +177,25 @@ PetscErrorCode GpuHalo::Agree(PetscBool device, HaloWay wish) {
       c.neighbour_flag = (unsigned long long *)((char *)mapping[f] + theirs[f].flag);
       any_ipc_ = true;
     } else
-      any_staged_ = true;
+      any_message_ = true;
+  }
+  bool all_on_gpu = true;
+  for (const auto &other : all) all_on_gpu = all_on_gpu && other.device;
+  PetscCall(ChooseMessages(wish, all_on_gpu));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GpuHalo::ChooseMessages(HaloWay wish, bool all_on_gpu) {
+  PetscFunctionBegin;
+  if (wish == HaloWay::mpi || (wish == HaloWay::automatic && use_gpu_aware_mpi)) {
+    PetscCheck(use_gpu_aware_mpi, comm_, PETSC_ERR_ARG_INCOMP,
+               "-mat_*_halo mpi needs a GPU-aware MPI, and PETSc's -use_gpu_aware_mpi is 0; use automatic or host");
+    messages_ = Messages::by_mpi;
+  } else if (all_on_gpu && (wish == HaloWay::nccl || wish == HaloWay::automatic)) {
+    PetscCall(Nccl::Find(comm_, wish == HaloWay::nccl, &nccl_));
+    PetscCheck(nccl_ || wish != HaloWay::nccl, comm_, PETSC_ERR_ARG_INCOMP,
+               "-mat_*_halo nccl needs libnccl.so.2 on all ranks, and a GPU for each; use automatic or host");
+    if (nccl_) messages_ = Messages::by_nccl;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -200,8 +219,11 @@ PetscErrorCode GpuHalo::Destroy(bool sound) {
 }
 
 const char *GpuHalo::transport() const {
-  if (any_ipc_) return any_staged_ ? "CUDA IPC, and pinned host buffers with MPI" : "CUDA IPC";
-  return any_staged_ ? "pinned host buffers with MPI" : "within the GPU";
+  static const char *const with_ipc[] = {"CUDA IPC, and pinned host buffers with MPI", "CUDA IPC, and GPU-aware MPI",
+                                         "CUDA IPC, and NCCL"};
+  static const char *const alone[] = {"pinned host buffers with MPI", "GPU-aware MPI", "NCCL"};
+  if (any_message_) return (any_ipc_ ? with_ipc : alone)[(int)messages_];
+  return any_ipc_ ? "CUDA IPC" : "within the GPU";
 }
 
 #else

@@ -4,9 +4,10 @@
 // Ranks of one host write directly into each other's halo buffers (CUDA IPC, over NVLink if available). A kernel packs
 // into the neighbour's memory, raises a flag there and waits for the neighbours' flags. It may be the kernel that computes
 // with the halo: see halo_in_kernel.hpp. Of a filling a second kernel waits, and puts the values in their places. The host
-// never waits. Exchanges are counted on the GPU, so a CUDA graph can hold those of fillings. Other neighbours use pinned
-// host buffers and MPI. So do ranks that share a GPU, because they would wait for their turn on it. Each pair chooses its
-// way once, at creation, and uses it for all vectors: in one exchange, the vector of one rank may be on the host and that
+// never waits. Exchanges are counted on the GPU, so a CUDA graph can hold those of fillings. Other neighbours send messages:
+// by a GPU-aware MPI where PETSc has one, by NCCL where the ranks are on several hosts and it is found, otherwise by MPI
+// through pinned host buffers. So do ranks that share a GPU, because they would wait for their turn on it. Each pair chooses
+// its way once, at creation, and uses it for all vectors: in one exchange, the vector of one rank may be on the host and that
 // of its neighbour on a GPU.
 //
 // After a time limit, a waiting kernel gives up, sets its halo to NaN and tells the host, whose next exchange is an
@@ -28,14 +29,14 @@ public:
   // An exchange of u on the GPU, over all links.
   virtual PetscErrorCode Begin(const void *u) = 0;
   virtual PetscErrorCode End(Field<char> *field) = 0;
-  virtual bool           travels_by_host() const = 0; // some of it; the rest and the waiting are the GPU's
+  virtual bool           travels_by_message() const = 0; // some of it, while kernels can run
   // In place of Begin(), between GPUs: the kernel to which field->exchange is given exchanges its u, otherwise End() does. A
   // CUDA graph must not hold it.
   virtual bool           between_gpus() const = 0; // all that leaves this one
   virtual PetscErrorCode BeginInKernel(const void *u, Field<char> *field) = 0;
   virtual bool           exchanged() const = 0; // by a kernel
-  // An exchange of u on the host, over the links that write into the neighbour's memory; the caller serves the others.
-  virtual bool           writes_to_neighbour(size_t link) const = 0;
+  // An exchange of u on the host, over the links that end in the neighbour's GPU; the caller serves the others.
+  virtual bool           ends_on_gpu(size_t link) const = 0;
   virtual PetscErrorCode BeginOnHost(const void *u) = 0;
   virtual PetscErrorCode EndOnHost(Field<char> *field) = 0;
 

@@ -102,10 +102,9 @@ PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay
   };
   PetscCall(check(INT_MAX));
   PetscCall(DeviceHalo::Create(links_, patch_over(boxes.from), comm_, tag_, value_bytes, PETSC_TRUE, way, &device_));
-  int staged = 0;
-  for (size_t l = 0; l < links_.size(); l++) staged = staged || !device_->writes_to_neighbour(l);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &staged, 1, MPI_INT, MPI_MAX, comm_));
-  direct_ = !staged;
+  int by_message = device_->travels_by_message();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &by_message, 1, MPI_INT, MPI_MAX, comm_));
+  direct_ = !by_message;
   if (!direct_) PetscCall(check(INT_MAX / (PetscInt64)value_bytes));
   from_ = boxes.from, to_ = boxes.to;
   PetscCall(device_->PlanFilling(filled, boxes.from));

@@ -48,7 +48,7 @@ public:
   // The same of arrays over larger boxes.
   PetscErrorCode RunOver(const void *from, const Box &from_box, void *to, const Box &to_box, bool with_own = true);
   PetscErrorCode CheckLate() const;                 // an error where values did not come in time
-  bool           direct() const { return direct_; } // no value goes through a host; a CUDA graph can hold it
+  bool           direct() const { return direct_; } // into the others' memory; a CUDA graph can hold it
 
 private:
   MPI_Comm              comm_ = MPI_COMM_NULL;

@@ -96,7 +96,7 @@ PetscErrorCode GpuHalo::MakeParts() {
       at += count * value_bytes_;
       parts_.values += count;
     }
-    if (c.way == Way::staged) continue;
+    if (c.way == Way::message) continue;
     raised.push_back(c.neighbour_flag);
     flags.push_back({c.flag,
                      {(unsigned *)c.inbox[0], (unsigned *)c.inbox[1]},
@@ -140,6 +140,7 @@ HaloExchange GpuHalo::exchange(unsigned long long number) const {
 
 PetscErrorCode GpuHalo::WaitForFlags(cudaStream_t stream) {
   PetscFunctionBegin;
+  if (!parts_.flag_count) PetscFunctionReturn(PETSC_SUCCESS);
   wait_for_flags<<<1, (unsigned)parts_.flag_count, 0, stream>>>(exchange(exchange_));
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -176,7 +177,7 @@ PetscErrorCode GpuHalo::Fill(const void *from, const Box &from_box, void *to, co
   for (int a = 0; a < 3; a++) parts_.patch.size[a] = from_box.size(a);
   const PetscInt begin[3] = {from_.lo[0] - from_box.lo[0], from_.lo[1] - from_box.lo[1], from_.lo[2] - from_box.lo[2]};
   const void    *patch = (const char *)from + parts_.patch.index(begin[0], begin[1], begin[2]) * value_bytes_;
-  if (any_staged_) {
+  if (any_message_) {
     PetscCall(Begin(patch));
     PetscCall(End(&unused));
   } else {
@@ -197,7 +198,7 @@ PetscErrorCode GpuHalo::Fill(const void *from, const Box &from_box, void *to, co
   if (!channels_.empty()) {
     with_type(value_bytes_, [&](auto value) {
       fill<<<PetscMin(PetscMax(blocks, 1u), most), threads, 0, stream>>>(
-          fills_, fill_count_, exchange(any_staged_ ? exchange_ : 0), to_box, (decltype(value) *)to);
+          fills_, fill_count_, exchange(any_message_ ? exchange_ : 0), to_box, (decltype(value) *)to);
     });
     PetscCallCUDA(cudaGetLastError());
   }
@@ -230,31 +231,82 @@ PetscErrorCode GpuHalo::BeginInKernel(const void *u, Field<char> *field) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What is packed, to where the neighbours read it, beside what the GPU does next.
+PetscErrorCode GpuHalo::SendByNccl() {
+  const int                  turn = (int)(exchange_ % 2);
+  std::vector<Nccl::Message> sent, received;
+
+  PetscFunctionBegin;
+  for (size_t f = 0; f < channels_.size(); f++) {
+    const size_t    from = receive_order(*links_, f);
+    const HaloLink &link = (*links_)[f], &its = (*links_)[from];
+    if (channels_[f].way == Way::message)
+      sent.push_back({channels_[f].outbox[turn], link.count * value_bytes_, link.neighbour});
+    if (channels_[from].way == Way::message)
+      received.push_back({channels_[from].inbox[turn], its.arriving * value_bytes_, its.neighbour});
+  }
+  PetscCall(nccl_->Exchange(sent, received, packed_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GpuHalo::SendByMPI(cudaStream_t stream) {
+  const bool               by_host = messages_ == Messages::by_host;
+  const int                turn = (int)(exchange_ % 2);
+  std::vector<MPI_Request> requests;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaEventSynchronize(packed_));
+  for (size_t f = 0; f < channels_.size(); f++) {
+    const size_t    at = receive_order(*links_, f);
+    const HaloLink &link = (*links_)[at];
+    if (channels_[at].way != Way::message) continue;
+    requests.emplace_back();
+    PetscCallMPI(MPI_Irecv(by_host ? channels_[at].receive : channels_[at].inbox[turn],
+                           (PetscMPIInt)(link.arriving * value_bytes_), MPI_BYTE, link.neighbour, tag_, comm_,
+                           &requests.back()));
+  }
+  for (size_t f = 0; f < channels_.size(); f++) {
+    const HaloLink &link = (*links_)[f];
+    if (channels_[f].way != Way::message) continue;
+    requests.emplace_back();
+    PetscCallMPI(MPI_Isend(by_host ? channels_[f].send : channels_[f].outbox[turn],
+                           (PetscMPIInt)(link.count * value_bytes_), MPI_BYTE, link.neighbour, tag_, comm_,
+                           &requests.back()));
+  }
+  PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
+  for (size_t f = 0; f < channels_.size() && by_host; f++) {
+    const size_t bytes = (*links_)[f].arriving * value_bytes_;
+    if (channels_[f].way != Way::message) continue;
+    PetscCallCUDA(
+        cudaMemcpyAsync(channels_[f].inbox[turn], channels_[f].receive, bytes, cudaMemcpyHostToDevice, stream));
+    PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GpuHalo::Begin(const void *u) {
   cudaStream_t stream;
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
   PetscCall(Prepare());
-  const int turn = (int)(exchange_ % 2);
-  PetscCall(Pack(u, exchange_, !any_staged_, stream));
-  if (any_staged_) {
-    for (size_t f = 0; f < channels_.size(); f++) {
-      Channel     &c = channels_[f];
-      const size_t bytes = (*links_)[f].count * value_bytes_;
-      if (c.way != Way::staged) continue;
-      PetscCall(AllocatePinned(f));
-      PetscCallCUDA(cudaMemcpyAsync(c.send, c.outbox[turn], bytes, cudaMemcpyDeviceToHost, stream));
-      PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-    }
-    PetscCallCUDA(cudaEventRecord(packed_, stream));
+  PetscCall(Pack(u, exchange_, !any_message_, stream));
+  if (!any_message_) PetscFunctionReturn(PETSC_SUCCESS);
+  for (size_t f = 0; f < channels_.size() && messages_ == Messages::by_host; f++) {
+    Channel     &c = channels_[f];
+    const size_t bytes = (*links_)[f].count * value_bytes_;
+    if (c.way != Way::message) continue;
+    PetscCall(AllocatePinned(f));
+    PetscCallCUDA(cudaMemcpyAsync(c.send, c.outbox[exchange_ % 2], bytes, cudaMemcpyDeviceToHost, stream));
+    PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   }
+  PetscCallCUDA(cudaEventRecord(packed_, stream));
+  if (by_nccl()) PetscCall(SendByNccl());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode GpuHalo::End(Field<char> *field) {
   cudaStream_t stream;
-  const int    turn = (int)(exchange_ % 2);
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
@@ -262,31 +314,12 @@ PetscErrorCode GpuHalo::End(Field<char> *field) {
     in_kernel_.is_done = true;
     PetscCall(Pack(in_kernel_u_, exchange_, true, stream));
   }
-  if (any_staged_) {
+  if (any_message_) {
     if (any_ipc_) PetscCall(WaitForFlags(stream));
-    std::vector<MPI_Request> requests;
-    PetscCallCUDA(cudaEventSynchronize(packed_));
-    for (size_t f = 0; f < channels_.size(); f++) {
-      const size_t at = receive_order(*links_, f);
-      if (channels_[at].way != Way::staged) continue;
-      requests.emplace_back();
-      PetscCallMPI(MPI_Irecv(channels_[at].receive, (PetscMPIInt)((*links_)[at].arriving * value_bytes_), MPI_BYTE,
-                             (*links_)[at].neighbour, tag_, comm_, &requests.back()));
-    }
-    for (size_t f = 0; f < channels_.size(); f++) {
-      if (channels_[f].way != Way::staged) continue;
-      requests.emplace_back();
-      PetscCallMPI(MPI_Isend(channels_[f].send, (PetscMPIInt)((*links_)[f].count * value_bytes_), MPI_BYTE,
-                             (*links_)[f].neighbour, tag_, comm_, &requests.back()));
-    }
-    PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
-    for (size_t f = 0; f < channels_.size(); f++) {
-      const size_t bytes = (*links_)[f].arriving * value_bytes_;
-      if (channels_[f].way != Way::staged) continue;
-      PetscCallCUDA(
-          cudaMemcpyAsync(channels_[f].inbox[turn], channels_[f].receive, bytes, cudaMemcpyHostToDevice, stream));
-      PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
-    }
+    if (by_nccl())
+      PetscCallCUDA(cudaStreamWaitEvent(stream, packed_, 0));
+    else
+      PetscCall(SendByMPI(stream));
   }
   GetHalo(field);
   field->exchange = nullptr;
@@ -304,7 +337,7 @@ PetscErrorCode GpuHalo::BeginOnHost(const void *u) {
     const HaloLink &link = (*links_)[f];
     const Box      &from = link.ours[0];
     const size_t    point_bytes = patch_.dof * value_bytes_;
-    if (channels_[f].way != Way::ipc) continue;
+    if (!ends_on_gpu(f)) continue;
     PetscCall(AllocatePinned(f));
     char *to = channels_[f].send;
     for_each_on_host(from, [&](PetscInt i, PetscInt j, PetscInt k) {
@@ -316,8 +349,14 @@ PetscErrorCode GpuHalo::BeginOnHost(const void *u) {
         cudaMemcpyAsync(channels_[f].outbox[exchange_ % 2], channels_[f].send, bytes, cudaMemcpyDefault, stream));
     PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   }
-  raise_flags<<<1, (unsigned)parts_.raised_count, 0, stream>>>(exchange(exchange_));
-  PetscCallCUDA(cudaGetLastError());
+  if (parts_.raised_count) {
+    raise_flags<<<1, (unsigned)parts_.raised_count, 0, stream>>>(exchange(exchange_));
+    PetscCallCUDA(cudaGetLastError());
+  }
+  if (by_nccl()) {
+    PetscCallCUDA(cudaEventRecord(packed_, stream));
+    PetscCall(SendByNccl());
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -327,9 +366,10 @@ PetscErrorCode GpuHalo::EndOnHost(Field<char> *field) {
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
   PetscCall(WaitForFlags(stream));
+  if (by_nccl()) PetscCallCUDA(cudaStreamWaitEvent(stream, packed_, 0));
   for (size_t f = 0; f < channels_.size(); f++) {
     const size_t bytes = (*links_)[f].count * value_bytes_;
-    if (channels_[f].way != Way::ipc) continue;
+    if (!ends_on_gpu(f)) continue;
     PetscCallCUDA(cudaMemcpyAsync(channels_[f].receive, channels_[f].inbox[exchange_ % 2], bytes,
                                   cudaMemcpyDeviceToHost, stream));
     PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));

@@ -1,6 +1,7 @@
 #pragma once
 // The halo exchange between GPUs, compiled for CUDA: device_halo.cpp sets it up, gpu_exchange.cpp runs it.
 
+#include "device/nccl.hpp"
 #include "grid/device_halo.hpp"
 #include "grid/halo_in_kernel.hpp"
 
@@ -9,13 +10,14 @@ namespace shellac {
 
 constexpr int most_flags = Direction::count - 1; // of an exchange between GPUs: each neighbour raises one
 
-enum class Way { local, ipc, staged };
+enum class Way { local, ipc, message };
+enum class Messages { by_host, by_mpi, by_nccl }; // through pinned buffers, or from GPU to GPU
 
 struct Channel { // beside each link
-  Way                 way = Way::staged;
+  Way                 way = Way::message;
   char               *inbox[2];  // where the neighbour's values arrive, in turns [arriving]
   unsigned long long *flag;      // the last exchange that arrived
-  char               *outbox[2]; // where ours go: the neighbour's inbox, or a staging buffer
+  char               *outbox[2]; // where ours go: the neighbour's inbox, or a message's buffer
   unsigned long long *neighbour_flag = nullptr;
   char               *send = nullptr, *receive = nullptr; // pinned, of a link that passes the host
 };
@@ -32,9 +34,12 @@ public:
   PetscErrorCode Destroy(bool sound) override;
   PetscErrorCode Begin(const void *u) override;
   PetscErrorCode End(Field<char> *field) override;
-  bool           travels_by_host() const override { return any_staged_; }
-  bool           writes_to_neighbour(size_t link) const override { return channels_[link].way == Way::ipc; }
-  bool           between_gpus() const override { return any_ipc_ && !any_staged_; }
+  bool           travels_by_message() const override { return any_message_; }
+  bool           ends_on_gpu(size_t link) const override {
+    const Way way = channels_[link].way;
+    return way == Way::ipc || (way == Way::message && by_nccl());
+  }
+  bool           between_gpus() const override { return any_ipc_ && !any_message_; }
   PetscErrorCode BeginInKernel(const void *u, Field<char> *field) override;
   bool           exchanged() const override { return in_kernel_.is_done; }
   PetscErrorCode BeginOnHost(const void *u) override;
@@ -51,6 +56,10 @@ private:
   PetscErrorCode Agree(PetscBool device, HaloWay wish);
   PetscErrorCode AllocatePinned(size_t f);
   PetscErrorCode WaitForFlags(cudaStream_t stream);
+  PetscErrorCode ChooseMessages(HaloWay wish, bool all_on_gpu);
+  bool           by_nccl() const { return any_message_ && messages_ == Messages::by_nccl; }
+  PetscErrorCode SendByNccl();
+  PetscErrorCode SendByMPI(cudaStream_t stream);
   PetscErrorCode Prepare(); // for an exchange on the GPU
   void           GetHalo(Field<char> *field) const;
   HaloExchange   exchange(unsigned long long number) const; // as kernels get it
@@ -75,8 +84,10 @@ private:
   std::vector<Filled>          filled_;
   Box                          from_ = {};           // of a filling's patch
   bool                         open_ = false;        // between Begin() and End()
-  cudaEvent_t                  packed_ = nullptr;    // a staged link's values are in pinned memory
-  bool                         any_ipc_ = false, any_staged_ = false;
+  cudaEvent_t                  packed_ = nullptr;    // messages can be sent; by NCCL: have arrived
+  bool                         any_ipc_ = false, any_message_ = false;
+  Messages                     messages_ = Messages::by_host;
+  const Nccl                  *nccl_ = nullptr;
 };
 
 } // namespace shellac

@@ -128,11 +128,11 @@ PetscErrorCode Halo::Begin(const void *u, PetscMemType memory) {
   for (size_t l = 0; l < n; l++) {
     const size_t    from = receive_order(links_, l);
     const HaloLink &link = links_[from];
-    if (device_ && device_->writes_to_neighbour(from)) continue;
+    if (device_ && device_->ends_on_gpu(from)) continue;
     PetscCallMPI(MPI_Irecv(link.buffer, link.count, value_, link.neighbour, tag_, comm_, &requests_[l]));
   }
   for (size_t l = 0; l < n; l++) {
-    if (device_ && device_->writes_to_neighbour(l))
+    if (device_ && device_->ends_on_gpu(l))
       any_written = true;
     else
       PetscCallMPI(MPI_Isend(u, 1, links_[l].part, links_[l].neighbour, tag_, comm_, &requests_[n + l]));
@@ -141,8 +141,8 @@ PetscErrorCode Halo::Begin(const void *u, PetscMemType memory) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool Halo::travels_by_host(PetscMemType memory) const {
-  return PetscMemTypeHost(memory) || (device_ && device_->travels_by_host());
+bool Halo::travels_by_message(PetscMemType memory) const {
+  return PetscMemTypeHost(memory) || (device_ && device_->travels_by_message());
 }
 
 PetscErrorCode Halo::End() {
@@ -156,7 +156,7 @@ PetscErrorCode Halo::End() {
     PetscCallMPI(MPI_Waitall((PetscMPIInt)requests_.size(), requests_.data(), MPI_STATUSES_IGNORE));
     for (size_t l = 0; l < links_.size(); l++) {
       field_.halo[links_[l].to.index()] = links_[l].buffer;
-      any_written = any_written || (device_ && device_->writes_to_neighbour(l));
+      any_written = any_written || (device_ && device_->ends_on_gpu(l));
     }
     if (any_written) PetscCall(device_->EndOnHost(&field_));
   }

@@ -8,7 +8,7 @@ namespace shellac {
 
 class DeviceHalo;
 
-enum class HaloWay { automatic, ipc, host }; // between GPUs: see device_halo.hpp
+enum class HaloWay { automatic, ipc, nccl, mpi, host }; // between GPUs: see device_halo.hpp
 
 struct HaloLink { // to a neighbouring patch, or to another rank that needs parts of ours
   Direction        to = {{0, 0, 0}};
@@ -51,8 +51,8 @@ public:
   bool           can_begin_in_kernel(PetscMemType memory) const;
   PetscErrorCode BeginInKernel(const void *u);
   bool           exchanged() const;
-  // Whether a host moves it, while kernels can run.
-  bool travels_by_host(PetscMemType memory) const;
+  // While kernels can run.
+  bool travels_by_message(PetscMemType memory) const;
   // After it (on a device: in PETSc's stream), field() has the neighbours' values.
   PetscErrorCode                            End();
   template <class T = PetscScalar> Field<T> field() const {

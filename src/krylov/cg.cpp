@@ -159,7 +159,7 @@ PetscErrorCode Solve::FindStar() {
   const PetscScalar                *x;
 
   PetscFunctionBegin;
-  if ((!is_diagonal_ && ranks_ > 1) || !run_.on_gpu() || !ours_) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((ranks_ > 1 && (!is_diagonal_ || !run_.meets())) || !run_.on_gpu() || !ours_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilGetOperator(ours_, ksp_->transpose_solve, &which));
   PetscCall(arrays.Read(x_, &x));
   PetscCall(ours_->Prepare(which, &arrays, &prepared));

@@ -29,7 +29,8 @@ PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool all_on_g
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   comm_ = comm;
   memory_ = memory;
-  if (all_on_gpu && ranks > 1 && !asked_peers_ && way != HaloWay::host) {
+  const bool may_reach = way == HaloWay::automatic || way == HaloWay::ipc;
+  if (all_on_gpu && ranks > 1 && !asked_peers_ && may_reach) {
     using Memory = Meeting<Sums::count>::Memory;
     PetscCall(peers_.Connect(comm, sizeof(Memory), way == HaloWay::ipc));
     asked_peers_ = true;
@@ -42,6 +43,12 @@ PetscErrorCode Runner::Prepare(MPI_Comm comm, PetscMemType memory, bool all_on_g
   }
   meeting_.timeout = (unsigned long long)(1e9 * halo_timeout);
   on_gpu_ = all_on_gpu && (ranks == 1 || peers_.connected());
+#if SHELLAC_CUDA
+  nccl_ = nullptr;
+  if (all_on_gpu && !on_gpu_ && (way == HaloWay::automatic || way == HaloWay::nccl))
+    PetscCall(Nccl::Find(comm, way == HaloWay::nccl, &nccl_));
+  on_gpu_ = on_gpu_ || nccl_;
+#endif
   PetscCall(CheckLate());
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory) && !on_device_) {

@@ -7,6 +7,7 @@
 #include "device/arrays.hpp"
 #include "device/chain.hpp"
 #include "device/meeting.hpp"
+#include "device/nccl.hpp"
 #include "device/stream.hpp"
 #include "device/warp.hpp"
 #include "grid/device_halo.hpp"
@@ -266,6 +267,15 @@ __device__ __forceinline__ void complete(const Sums &mine, const Pass &pass, Rec
   }
 }
 
+// After a pass whose sums have been added up over the ranks.
+template <class Pass>
+__global__ void finish_pass(Pass pass, Record *record, double *, unsigned *, const __grid_constant__ Completion) {
+  wait_for_kernel_before();
+  if (threadIdx.x || record->scalars.stop != Scalars::none) return;
+  pass.finish(&record->scalars, record->sums);
+  record->norm_of[record->scalars.its % Record::size] = record->scalars.norm;
+}
+
 template <class Pass>
 __global__ void __launch_bounds__(threads_of_pass)
     run_pass(size_t n, Pass pass, Record *record, double *partial, unsigned *arrived,
@@ -308,6 +318,7 @@ public:
   PetscErrorCode CheckLate() const;                           // whether a rank's sums did not come
   bool           on_gpu() const { return on_gpu_; }           // the scalars are completed there
   bool           meets() const { return peers_.connected(); } // other ranks' GPUs
+  bool           by_nccl() const { return nccl_; }            // the ranks' sums
 
   // The arrays are in the memory of the vectors.
   template <class Pass> PetscErrorCode Run(size_t n, const Pass &pass) {
@@ -323,6 +334,10 @@ public:
     else {
       const PetscInt64 whole = (PetscInt64)kernel::threads_of_pass * kernel::places_of_thread;
       PetscCall(Launch(kernel::run_pass<Pass>, ((PetscInt64)n + whole - 1) / whole, n, pass));
+      if (Pass::has_sums && on_gpu_ && nccl_) {
+        PetscCall(nccl_->AddUp(on_device_->sums.of, Sums::count));
+        PetscCall(Launch(kernel::finish_pass<Pass>, 1, pass));
+      }
     }
 #endif
     if (Pass::has_sums && !on_gpu_) {
@@ -341,7 +356,8 @@ public:
   PetscErrorCode Launch(void (*walk)(Parameters...), PetscInt64 blocks, const Arguments &...arguments) {
     PetscFunctionBegin;
     PetscCall(launch_in_chain(walk, PetscMax(PetscMin(blocks, most_blocks()), (PetscInt64)1), kernel::threads_of_pass,
-                              0, arguments..., on_device_, partial_, arrived_, kernel::Completion{on_gpu_, meeting_}));
+                              0, arguments..., on_device_, partial_, arrived_,
+                              kernel::Completion{on_gpu_ && !nccl_, meeting_}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // A kernel whose blocks all run at the same time.
@@ -375,6 +391,7 @@ private:
   Sums                 sums_; // of the last pass
   double              *partial_ = nullptr;
   unsigned            *arrived_ = nullptr;
+  const Nccl          *nccl_ = nullptr; // adds up sums where GPUs do not reach each other's memory
 #if SHELLAC_CUDA
   kernel::Crossing *crossing_ = nullptr;
 #endif

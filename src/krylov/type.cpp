@@ -36,8 +36,9 @@ PetscErrorCode view(KSP ksp, PetscViewer viewer) {
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (ascii && PetscDefined(USE_COMPLEX))
     PetscCall(PetscViewerASCIIPrintf(viewer, "  variant %s\n", KSPCGTypes[data_of(ksp)->type]));
-  if (ascii && data_of(ksp)->runner.meets())
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  sums over the ranks by their GPUs\n"));
+  const cg::Runner &runner = data_of(ksp)->runner;
+  if (ascii && (runner.meets() || runner.by_nccl()))
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  sums over the ranks by %s\n", runner.meets() ? "their GPUs" : "NCCL"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

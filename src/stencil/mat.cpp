@@ -91,7 +91,8 @@ static PetscErrorCode set_halo_type(Mat A, MatHaloType type) {
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(type >= MAT_HALO_AUTOMATIC && type <= MAT_HALO_HOST, PetscObjectComm((PetscObject)A),
-                    PETSC_ERR_ARG_OUTOFRANGE, "halo type %d is unknown; use automatic, ipc or host", (int)type);
+                    PETSC_ERR_ARG_OUTOFRANGE, "halo type %d is unknown; use automatic, ipc, nccl, mpi or host",
+                    (int)type);
   SHELLAC_CHECK_ALL(!context->op || (HaloWay)type == context->halo_way, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ORDER, "the halo type is %s since MatSetUp(); set %s before",
                     MatHaloTypes[(int)context->halo_way], MatHaloTypes[type]);
@@ -304,7 +305,7 @@ PetscErrorCode MatStencilExchange(StencilMat *context, const PetscScalar *u, Pet
 PetscErrorCode MatStencilApplyPrepared(const PreparedOperator &op, const Patch &patch, Halo *halo, PetscMemType memory,
                                        Form form, const PetscScalar *u, const PetscScalar *b, PetscScalar *y) {
   const bool in_kernel = halo->can_begin_in_kernel(memory),
-             meanwhile = halo->travels_by_host(memory) && op.interior_first(memory); // the interior is computed
+             meanwhile = halo->travels_by_message(memory) && op.interior_first(memory); // the interior is computed
 
   PetscFunctionBegin;
   PetscCall(exchange_begin(halo, u, memory, in_kernel));
@@ -477,7 +478,7 @@ PetscErrorCode MatSetStencilType(Mat A, MatType type, PetscErrorCode (*view)(Mat
 
 } // namespace shellac
 
-const char *const MatHaloTypes[] = {"automatic", "ipc", "host", "MatHaloType", "MAT_HALO_", NULL};
+const char *const MatHaloTypes[] = {"automatic", "ipc", "nccl", "mpi", "host", "MatHaloType", "MAT_HALO_", NULL};
 
 PetscErrorCode MatSetHaloType(Mat A, MatHaloType type) {
   return shellac::try_method(A, "MatSetHaloType_C", NULL, type);

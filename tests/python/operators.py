@@ -121,10 +121,12 @@ class Operators(unittest.TestCase):
         mask = np.array([0, 0, 1, 1, 0, 0, 0, 1])
         v = shellac.scatter(da, np.arange(1.0, 9) if rank == 0 else None)
         for wall, expected in (("noflux", [0, 1, 3, 4, -1, 0, 1, 8]), ("value", [0, 5, 3, 4, 9, 0, 15, 8])):
-            A = shellac.diffusion(da, 1, mask=mask if rank == 0 else None, wall=wall, lengths=[9])
-            w = shellac.gather(da, A * v)
-            if rank == 0:
-                np.testing.assert_allclose(w, expected, atol=1e-13)
+            solid = dict(mask=mask if rank == 0 else None, wall=wall, lengths=[9])
+            for A in (shellac.diffusion(da, 1, **solid), shellac.laplace(da, **solid),
+                      shellac.helmholtz(da, shift=0, **solid)):
+                w = shellac.gather(da, A * v)
+                if rank == 0:
+                    np.testing.assert_allclose(w, expected, atol=1e-13)
 
     def test_an_exception_in_a_function_is_raised(self):
         A = shellac.laplace(self.da)

@@ -93,76 +93,6 @@ def _operator(da, kind, prefix, *, problem=None, boundary=None, robin=None, leng
     return A
 
 
-@c.named_keywords
-def laplace(da, *, boundary=None, robin=None, shape=None, lengths=None, halo=None, prefix=None):
-    """The operator -Laplacian on a grid, never assembled.
-
-    Parameters
-    ----------
-    da : PETSc.DMDA
-        The grid, 1-D, 2-D or 3-D, with one unknown at each point.
-    boundary : str or sequence of str, shape (2 * dim,), optional
-        The form of the ends of axes that are not periodic or mirrored: one for all, or one for each side: x lower, x
-        upper, y lower, and so on. 'eliminated', the default: the unknowns are the interior points, zero beyond them.
-        'identity': the grid carries its boundary points, with rows of the identity. 'neumann': zero normal derivative.
-        'robin': du/dn + robin * u = 0.
-    robin : float or sequence of float, shape (2 * dim,), optional
-        The coefficient of sides with that form [1/length].
-    shape : {'star', 'box'}, optional
-        'star', the default: of second order. 'box': 9 or 27 points, of fourth order with `right_hand_side`.
-    lengths : sequence of float, shape (dim,), optional
-        Side lengths of the domain [length]; 1 each by default.
-    halo : {'automatic', 'ipc', 'host'}, optional
-        How halos are exchanged between GPUs; 'automatic' by default.
-    prefix : str, optional
-        Prefix of the options of this matrix.
-
-    Returns
-    -------
-    PETSc.Mat
-        Of type 'laplace', set up.
-    """
-    return _operator(da, "laplace", prefix, boundary=boundary, robin=robin, lengths=lengths, halo=halo,
-                     MatLaplaceSetShape=("shape", "MatLaplaceShapeType", shape))
-
-
-@c.named_keywords
-def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=None, lengths=None, halo=None,
-              prefix=None):
-    """The operator -Laplacian + shift on a grid, never assembled.
-
-    Parameters
-    ----------
-    da : PETSc.DMDA
-        The grid, 1-D, 2-D or 3-D, with one unknown at each point.
-    shift : scalar, optional
-        The shift [1/length**2]. Waves of wavenumber k, -Laplacian - k**2, have shift = -k**2.
-    omega : float, optional
-        Instead of `shift`: shift = +omega**2, the modified Helmholtz equation, whose solutions decay [1/length]. No
-        wavenumber: that of waves is part of a negative `shift`.
-    boundary, robin, shape, lengths, halo, prefix
-        As for `laplace`.
-
-    Returns
-    -------
-    PETSc.Mat
-        Of type 'helmholtz', set up.
-    """
-    what, problem = "shellac.helmholtz()", None
-    name, sigma = ("shift", shift) if omega is None else ("omega", omega)
-    if (shift is None) == (omega is None):
-        problem = TypeError(f"{what} takes one of shift and omega (shift = omega**2; waves have shift = -k**2), "
-                            + ("none was given" if shift is None else "both were given"))
-    elif omega is not None:
-        try:
-            sigma = omega * omega
-        except TypeError:  # which says below that it is no number
-            pass
-    return _operator(da, "helmholtz", prefix, problem=problem, boundary=boundary, robin=robin, lengths=lengths,
-                     halo=halo, MatLaplaceSetShape=("shape", "MatLaplaceShapeType", shape),
-                     MatHelmholtzSetShift=(name, "PetscScalar", sigma))
-
-
 @contextlib.contextmanager
 def _field(da, values, argument):
     """A vector of the first rank's array of the whole grid, for a with block; then it does not matter what other ranks have.
@@ -183,12 +113,96 @@ def _field(da, values, argument):
 
 
 @contextlib.contextmanager
+def _solid(da, mask, wall, what):
+    """The setters of solid points, for a with block."""
+    check_dmda(da, what)
+    with _field(da, mask, f"{what}: mask") as mask:
+        yield {"MatDiffusionSetMask": ("mask", "Vec", mask), "MatDiffusionSetWall": ("wall", "MatDiffusionWallType", wall)}
+
+
+@c.named_keywords
+def laplace(da, *, mask=None, wall=None, boundary=None, robin=None, shape=None, lengths=None, halo=None, prefix=None):
+    """The operator -Laplacian on a grid, never assembled.
+
+    Parameters
+    ----------
+    da : PETSc.DMDA
+        The grid, 1-D, 2-D or 3-D, with one unknown at each point.
+    mask : PETSc.Vec or numpy.ndarray, optional
+        Solid points, where it is not zero; their rows are the identity's. A vector, or the first rank's array of all points,
+        of shape (nx,), (ny, nx) or (nz, ny, nx), as `scatter` takes it. With the shape 'star'.
+    wall : {'noflux', 'value'}, optional
+        What holds at the faces of solid points: no flux through them, the default, or a value of u, zero without data.
+    boundary : str or sequence of str, shape (2 * dim,), optional
+        The form of the ends of axes that are not periodic or mirrored: one for all, or one for each side: x lower, x
+        upper, y lower, and so on. 'eliminated', the default: the unknowns are the interior points, zero beyond them.
+        'identity': the grid carries its boundary points, with rows of the identity. 'neumann': zero normal derivative.
+        'robin': du/dn + robin * u = 0.
+    robin : float or sequence of float, shape (2 * dim,), optional
+        The coefficient of sides with that form [1/length].
+    shape : {'star', 'box'}, optional
+        'star', the default: of second order. 'box': 9 or 27 points, of fourth order with `right_hand_side`.
+    lengths : sequence of float, shape (dim,), optional
+        Side lengths of the domain [length]; 1 each by default.
+    halo : {'automatic', 'ipc', 'nccl', 'mpi', 'host'}, optional
+        How halos are exchanged between GPUs; 'automatic' by default.
+    prefix : str, optional
+        Prefix of the options of this matrix.
+
+    Returns
+    -------
+    PETSc.Mat
+        Of type 'laplace', set up.
+    """
+    with _solid(da, mask, wall, "shellac.laplace()") as solid:
+        return _operator(da, "laplace", prefix, boundary=boundary, robin=robin, lengths=lengths, halo=halo,
+                         MatLaplaceSetShape=("shape", "MatLaplaceShapeType", shape), **solid)
+
+
+@c.named_keywords
+def helmholtz(da, *, shift=None, omega=None, mask=None, wall=None, boundary=None, robin=None, shape=None, lengths=None,
+              halo=None, prefix=None):
+    """The operator -Laplacian + shift on a grid, never assembled.
+
+    Parameters
+    ----------
+    da : PETSc.DMDA
+        The grid, 1-D, 2-D or 3-D, with one unknown at each point.
+    shift : scalar, optional
+        The shift [1/length**2]. Waves of wavenumber k, -Laplacian - k**2, have shift = -k**2.
+    omega : float, optional
+        Instead of `shift`: shift = +omega**2, the modified Helmholtz equation, whose solutions decay [1/length]. No
+        wavenumber: that of waves is part of a negative `shift`.
+    mask, wall, boundary, robin, shape, lengths, halo, prefix
+        As for `laplace`.
+
+    Returns
+    -------
+    PETSc.Mat
+        Of type 'helmholtz', set up.
+    """
+    what, problem = "shellac.helmholtz()", None
+    name, sigma = ("shift", shift) if omega is None else ("omega", omega)
+    if (shift is None) == (omega is None):
+        problem = TypeError(f"{what} takes one of shift and omega (shift = omega**2; waves have shift = -k**2), "
+                            + ("none was given" if shift is None else "both were given"))
+    elif omega is not None:
+        try:
+            sigma = omega * omega
+        except TypeError:  # which says below that it is no number
+            pass
+    with _solid(da, mask, wall, what) as solid:
+        return _operator(da, "helmholtz", prefix, problem=problem, boundary=boundary, robin=robin, lengths=lengths,
+                         halo=halo, MatLaplaceSetShape=("shape", "MatLaplaceShapeType", shape),
+                         MatHelmholtzSetShift=(name, "PetscScalar", sigma), **solid)
+
+
+@contextlib.contextmanager
 def _coefficient(da, k, mask, wall, what):
     """The setters of k, as a field, one for each axis, or a constant, and those of solid points, for a with block."""
     from petsc4py import PETSc
     check_dmda(da, what)
-    with _field(da, k, f"{what}: k") as k, _field(da, mask, f"{what}: mask") as mask:
-        solid = {"MatDiffusionSetMask": ("mask", "Vec", mask), "MatDiffusionSetWall": ("wall", "MatDiffusionWallType", wall)}
+    with _field(da, k, f"{what}: k") as k, _solid(da, mask, wall, what) as solid:
         if isinstance(k, (list, tuple)):
             yield {"MatDiffusionSetFaceCoefficients": ("k", "Vec[]", k), **solid}
         elif isinstance(k, PETSc.Vec):
@@ -310,7 +324,7 @@ def stencil(da, *, halo=None, prefix=None):
     ----------
     da : PETSc.DMDA
         The grid; any dimension, stencil and number of unknowns a point.
-    halo : {'automatic', 'ipc', 'host'}, optional
+    halo : {'automatic', 'ipc', 'nccl', 'mpi', 'host'}, optional
         How halos are exchanged between GPUs; 'automatic' by default.
     prefix : str, optional
         Prefix of the options of this matrix, as ``-<prefix>mat_stencil_compress``.

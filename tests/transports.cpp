@@ -1,0 +1,85 @@
+// Messages between GPUs, where CUDA IPC does not serve: products and solves are the host's.
+
+#include "catch.hpp"
+
+#include "captures.hpp"
+#include "gpu.hpp"
+#include "solve.hpp"
+
+using namespace tests;
+
+#if defined(PETSC_HAVE_CUDA)
+
+// Creating a matrix so is an error of all ranks where it cannot be: they share a GPU, or have no such library.
+static bool serves(DM da) {
+  Mat A;
+  OK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  const PetscErrorCode code = DMCreateMatrix(da, &A);
+  OK(PetscPopErrorHandler());
+  if (code) {
+    CHECK(code == PETSC_ERR_ARG_INCOMP);
+    return false;
+  }
+  OK(MatDestroy(&A));
+  return true;
+}
+
+static void check_alike(DM host, Vec x, DM device, Vec y, PetscReal tolerance) {
+  const auto expected = natural_values(host, x), values = natural_values(device, y);
+  PetscReal  most = 0, largest = 0;
+  for (size_t n = 0; n < expected.size(); n++) {
+    most = PetscMax(most, PetscAbsScalar(values[n] - expected[n]));
+    largest = PetscMax(largest, PetscAbsScalar(expected[n]));
+  }
+  CHECK(most <= tolerance * largest);
+}
+
+TEST_CASE("GPUs that exchange messages give the host's values", "[transports][device]") {
+  if (skips(no_gpu(false) || rank_count() == 1)) return;
+  Problem problems[] = {problem(1, 50), problem(2, 33, 27), problem(2, 40, 34), problem(3, 16, 18, 20),
+                        problem(2, 300, 280)};
+  for (int a = 0; a < 2; a++) problems[2].ends[a] = problems[3].ends[a] = DM_BOUNDARY_PERIODIC;
+  problems[2].sigma = problems[3].sigma = 2;
+  for (const char *way : {"nccl", "mpi", "host"})
+    for (const Problem &p : problems) {
+      INFO(way << ": " << describe(p));
+      Grid host = make_grid(p), device = make_grid(p);
+      OK(DMSetVecType(host, VECSTANDARD));
+      OK(DMSetVecType(device, VECCUDA));
+      Matrix  A = make_operator(p, host);
+      Options set(std::string("-mat_laplace_halo ") + way + " -mat_helmholtz_halo " + way);
+      OK(DMSetMatType(device, MATLAPLACE));
+      if (!serves(device)) continue;
+      Matrix     B = make_operator(p, device);
+      const auto by = view(B, PETSC_VIEWER_ASCII_INFO);
+      CHECK(by.find(way == std::string("nccl")  ? "NCCL"
+                    : way == std::string("mpi") ? "GPU-aware"
+                                                : "pinned") != std::string::npos);
+      Vector b = random_vector(host, 1), c = random_vector(device, 1), x = make_vector(host), y = make_vector(device);
+      for (int n = 0; n < 3; n++) {
+        OK(MatMult(A, b, x));
+        OK(MatMult(B, c, y));
+        check_alike(host, x, device, y, exact);
+        OK(VecBindToCPU(c, n % 2 ? PETSC_FALSE : PETSC_TRUE));
+      }
+      OK(VecBindToCPU(c, PETSC_FALSE));
+      OK(VecZeroEntries(x));
+      OK(VecZeroEntries(y));
+      for (const char *options : {"-test_ksp_type fusedcg -test_pc_type jacobi -test_ksp_rtol 1e-10",
+                                  "-test_ksp_type fusedcg -test_pc_type stencilmg -test_ksp_rtol 1e-10"}) {
+        Solver             one = make_solver(A, options), other = make_solver(B, options);
+        KSPConvergedReason reason;
+        PetscInt           ours, theirs;
+        OK(KSPSolve(one, b, x));
+        OK(KSPSolve(other, c, y));
+        OK(KSPGetConvergedReason(other, &reason));
+        CHECK(reason > 0);
+        OK(KSPGetIterationNumber(one, &theirs));
+        OK(KSPGetIterationNumber(other, &ours));
+        CHECK(std::abs((double)(ours - theirs)) <= 1);
+        check_alike(host, x, device, y, 1e-7);
+      }
+    }
+}
+
+#endif
