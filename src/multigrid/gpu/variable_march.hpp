@@ -55,7 +55,7 @@ template <class T> struct Coefficients { T shift, east, west, north, nw, ne, nex
 // Where arrays of a level begin, added up by the host. Threads add indices of type PetscInt to them, see
 // has_indices_for_rows().
 template <class T> struct RowsArrays {
-  const T *shift, *arm[4];                                // along the row and up, of a box also the two oblique ones up
+  const T *shift, *arm[4]; // along the row and up; of a star in 3-D along the third axis, of a box the two oblique ones
   const T *along_x, *lower, *upper, *to_lower, *to_upper; // weights of interpolation, and of restriction
 };
 
@@ -65,7 +65,7 @@ template <bool star, class T> RowsArrays<T> rows_arrays(const VariableLevel<T> &
   RowsArrays<T> arrays = {};
 
   arrays.shift = level.rows + SHIFT * points;
-  for (int a = 0; a < (star ? 2 : 4); a++) arrays.arm[a] = level.rows + (FIRST_COUPLING + arm[a]) * points;
+  for (int a = 0; a < (star ? 3 : 4); a++) arrays.arm[a] = level.rows + (FIRST_COUPLING + arm[a]) * points;
   arrays.along_x = level.weights_along_x;
   arrays.lower = level.weights, arrays.upper = level.weights + upper * points;
   arrays.to_lower = level.restriction, arrays.to_upper = level.restriction + upper * points;

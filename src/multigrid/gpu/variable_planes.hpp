@@ -32,8 +32,8 @@ __device__ __forceinline__ PetscInt place_near(const Patch &patch, int a, PetscI
 
 template <bool from_zero, class T>
 __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
-    step_over_planes(const __grid_constant__ VariableLevel<T> level, const __grid_constant__ PlaneBlocks plan, int step,
-                     const T *u, const T *b, T *out) {
+    step_over_planes(const __grid_constant__ VariableLevel<T> level, const __grid_constant__ RowsArrays<T> arrays,
+                     const __grid_constant__ PlaneBlocks plan, int step, const T *u, const T *b, T *out) {
   using R = typename RealOf<T>::type;
   using Shape = RowPlanes<from_zero>;
   constexpr int             width = Shape::width;
@@ -56,10 +56,7 @@ __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
   const PetscInt p_row[3] = {place_near(patch, 0, i, 2), place_near(patch, 1, j, 2), 0};
   const PetscInt row = (PetscInt)level.grown.index(p_row), layer = level.grown.size(0) * level.grown.size(1);
   const PetscInt own = (PetscInt)patch.index(p[0], p[1], 0), plane = (PetscInt)patch.stride(2);
-  const size_t   points = (size_t)level.grown.points();
-  const T *const shift = level.rows + SHIFT * points, *const inverse = level.rows + INVERSE_DIAGONAL * points;
-  const T *const east = level.rows + (FIRST_COUPLING + 1) * points, *const north = east + 2 * points,
-                 *const top = north + 2 * points;
+  const T *const inverse = level.rows + INVERSE_DIAGONAL * (size_t)level.grown.points();
 
   wait_for_kernel_before();
   let_next_kernel_begin();
@@ -72,37 +69,34 @@ __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
   // of this column in plane k: its places in rows, and in vectors
   const auto row_at = [&](PetscInt k) { return row + layer * place(k, 2); };
   const auto own_at = [&](PetscInt k) { return own + plane * place(k, 0); };
-  const auto of_u = [&](PetscInt k, T right) {
-    if constexpr (from_zero)
-      return level.omega[step] * unchanging(inverse + row_at(k)) * right;
-    else
-      return unchanging(u + own_at(k));
-  };
+  // What values before the first step come from, and such a value: no load shall wait for another.
+  const auto of_u = [&](PetscInt k) { return unchanging(from_zero ? inverse + row_at(k) : u + own_at(k)); };
+  const auto value = [&](T loaded, T right) { return from_zero ? level.omega[step] * loaded * right : loaded; };
   const auto of_b = [&](PetscInt k) { return unchanging(b + own_at(k)); };
-  const auto of_shift = [&](PetscInt k) { return unchanging(shift + row_at(k)); };
+  const auto of_shift = [&](PetscInt k) { return unchanging(arrays.shift + row_at(k)); };
+  const auto of_east = [&](PetscInt k) { return unchanging(arrays.arm[0] + row_at(k)); };
+  const auto of_north = [&](PetscInt k) { return unchanging(arrays.arm[1] + row_at(k)); };
+  const auto of_top = [&](PetscInt k) { return unchanging(arrays.arm[2] + row_at(k)); };
   const R first_omega = level.omega[step + (from_zero ? 1 : 0)], second_omega = level.omega[step + (from_zero ? 2 : 1)];
 
   // In turn k the first step is done in plane k, and the second in plane k - 1. Names say how many planes on a value is.
   PetscInt k = k0 - 1;
   T        b_here = of_b(k), b_1 = of_b(k + 1), b_2 = from_zero ? of_b(k + 2) : T(0);
-  T        u_before = of_u(k - 1, from_zero ? of_b(k - 1) : T(0)), u_here = of_u(k, b_here), u_1 = of_u(k + 1, b_1),
-    u_2 = of_u(k + 2, b_2);
-  T top_before = unchanging(top + row_at(k - 1)), top_here = unchanging(top + row_at(k)),
-    top_1 = unchanging(top + row_at(k + 1)), top_second = 0;
-  T east_1 = unchanging(east + row_at(k + 1)), north_1 = unchanging(north + row_at(k + 1)), shift_here = of_shift(k);
+  T        u_before = value(of_u(k - 1), from_zero ? of_b(k - 1) : T(0)), u_here = value(of_u(k), b_here),
+    u_1 = value(of_u(k + 1), b_1), of_u_2 = of_u(k + 2);
+  T top_before = of_top(k - 1), top_here = of_top(k), top_1 = of_top(k + 1), top_second = 0;
+  T east_1 = of_east(k + 1), north_1 = of_north(k + 1), shift_here = of_shift(k), shift_1 = of_shift(k + 1);
   // of the second step: values after the first, b less the shift's part, couplings to the four neighbours in the plane,
   // weight
   T v_before = 0, v_here = 0, rest = 0, to_east = 0, to_west = 0, to_north = 0, to_south = 0, weight = 0;
   for (int n = (int)threadIdx.x; n < Shape::arrays * Shape::plane; n += Shape::threads) all_u[n] = 0;
   __syncthreads();
-  all_u[mine] = u_here, all_east[mine] = unchanging(east + row_at(k)), all_north[mine] = unchanging(north + row_at(k));
+  all_u[mine] = u_here, all_east[mine] = of_east(k), all_north[mine] = of_north(k);
   __syncthreads();
   const auto turn = [&](auto parity) {
     constexpr int  now = decltype(parity)::value * Shape::plane, next = Shape::plane - now;
-    const PetscInt row_2 = row_at(k + 2);
-    const T        b_new = of_b(k + (from_zero ? 3 : 2)), east_new = unchanging(east + row_2),
-            north_new = unchanging(north + row_2), top_new = unchanging(top + row_2), u_new = of_u(k + 3, b_new),
-            shift_new = of_shift(k + 1);
+    const T        b_new = of_b(k + (from_zero ? 3 : 2)), east_new = of_east(k + 2), north_new = of_north(k + 2),
+            top_new = of_top(k + 2), of_u_new = of_u(k + 3), shift_new = of_shift(k + 2);
     const T *const at = all_u + now + mine, *const e = all_east + now + mine, *const n = all_north + now + mine;
     const T        diagonal = shift_here + (e[0] + e[-1] + (n[0] + n[-width]) + (top_here + top_before));
     const T        own_inverse = inverse_of(diagonal);
@@ -117,9 +111,9 @@ __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
     to_east = e[0], to_west = e[-1], to_north = n[0], to_south = n[-width];
     all_v[now + mine] = v, all_u[next + mine] = u_1, all_east[next + mine] = east_1, all_north[next + mine] = north_1;
     v_before = v_here, v_here = v;
-    u_before = u_here, u_here = u_1, u_1 = u_2, u_2 = u_new;
+    u_before = u_here, u_here = u_1, u_1 = value(of_u_2, b_2), of_u_2 = of_u_new;
     top_second = top_before, top_before = top_here, top_here = top_1, top_1 = top_new;
-    east_1 = east_new, north_1 = north_new, shift_here = shift_new;
+    east_1 = east_new, north_1 = north_new, shift_here = shift_1, shift_1 = shift_new;
     b_here = b_1, b_1 = from_zero ? b_2 : b_new, b_2 = b_new;
     k++;
     __syncthreads();
@@ -146,7 +140,8 @@ PetscErrorCode run_step_over_planes(const VariableLevel<T> &level, int step, con
 
   PetscFunctionBegin;
   PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-  PetscCall(launch_in_chain(kernel, plan.count(), Shape::threads, bytes, level, plan, step, u, b, out));
+  PetscCall(launch_in_chain(kernel, plan.count(), Shape::threads, bytes, level, rows_arrays<true>(level), plan, step, u,
+                            b, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
