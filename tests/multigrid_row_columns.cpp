@@ -211,7 +211,7 @@ template <bool from_zero> void compare_planes(const Level &level) {
 }
 #endif
 
-void compare_transfers(PetscMemType memory, const Level &level, PetscInt width) {
+void compare_transfers(PetscMemType memory, const Level &level) {
   const auto           &part = level.part;
   const shellac::Patch &coarse = level.coarse;
   const Box             all = part.patch.all(), of_coarse = coarse.all();
@@ -227,14 +227,13 @@ void compare_transfers(PetscMemType memory, const Level &level, PetscInt width) 
   };
   check_equal("restriction", part.mass ? restricted(std::true_type()) : restricted(std::false_type()), by_points);
   for (const T *guess : {u.field.u, (const T *)nullptr})
-    check_equal("correction",
-                written(memory, shellac::column::threads(part.patch, width), fine,
-                        [&](T *out) {
-                          return shellac::variable_column::Correct<T>{part, coarse, width, e.field.u, guess, out};
-                        }),
-                written(memory, all, fine, [&](T *out) {
-                  return shellac::point::Correct<Part>{part, coarse, e.field, guess, out};
-                }));
+    check_equal(
+        "correction",
+        written(memory, all, fine,
+                [&](T *out) { return shellac::variable_column::Correct<T>(part, coarse, e.field.u, guess, out); }),
+        written(memory, all, fine, [&](T *out) {
+          return shellac::point::Correct<Part>{part, coarse, e.field, guess, out};
+        }));
 }
 
 void compare(PetscMemType memory, const Case &of) {
@@ -246,8 +245,8 @@ void compare(PetscMemType memory, const Case &of) {
     if (of.star && !symmetric) compare_steps<true, false>(memory, level, width);
     if (!of.star && symmetric) compare_steps<false, true>(memory, level, width);
     if (!of.star && !symmetric) compare_steps<false, false>(memory, level, width);
-    compare_transfers(memory, level, width);
   }
+  compare_transfers(memory, level);
 #if SHELLAC_CUDA && !defined(PETSC_USE_COMPLEX)
   if (!PetscMemTypeDevice(memory) || !of.star || !symmetric || of.N[2] < shellac::least_planes ||
       !shellac::has_memory_for_row_planes())

@@ -170,67 +170,46 @@ private:
   }
 };
 
-// out = u (null: zero) + the interpolation of e
+// out = u (null: zero) + the interpolation of e; one point a thread. All loads begin before any is waited for, without
+// branches, and few instructions compute their places.
 template <class T> struct Correct {
-  static constexpr int blocks = sizeof(T) > 8 ? 3 : 6;
+  static constexpr int blocks = sizeof(T) > 8 ? 4 : 8;
   VariableLevel<T>     level;
   Patch                coarse;
-  PetscInt             points; // of a thread
   const T             *e, *u;
   T                   *out;
+  const T             *weights[8]; // of a corner
 
-  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt part) const {
-    const Patch   &patch = level.patch;
-    const PetscInt first = part * points, end = PetscMin(first + points, patch.size[2]), p[3] = {i, j, first};
-    const Taken<2> x = around_point(0, i), y = around_point(1, j);
-    const bool     is[4] = {x.is[0] && y.is[0], x.is[1] && y.is[0], x.is[0] && y.is[1], x.is[1] && y.is[1]};
-    const size_t   corner[3] = {upper_corner(level, 0), upper_corner(level, 1), upper_corner(level, 2)};
-    const size_t   plane = patch.stride(2), layer = (size_t)level.grown.size(0) * (size_t)level.grown.size(1);
-    size_t         at = patch.index(i, j, first);
-    const T *__restrict__ w = level.weights + level.grown.index(p);
-    T          weights[8], values[2][4];
-    PetscInt   of[2] = {-1, -1}; // the planes that they are of
-    Taken<2>   z;
-    const auto load_weights = [&](PetscInt k) {
-      z = around_point(2, k);
-      SHELLAC_UNROLL_ALL
-      for (int c = 0; c < 8; c++)
-        weights[c] = is[c % 4] && z.is[c / 4]
-                         ? unchanging(w + ((c & 1 ? corner[0] : 0) + (c & 2 ? corner[1] : 0) + (c & 4 ? corner[2] : 0)))
-                         : T(0);
-    };
-    const auto load = [&](int side) {
-      of[side] = z.at[side];
-      SHELLAC_UNROLL_ALL
-      for (int c = 0; c < 4; c++)
-        values[side][c] = is[c] ? unchanging(e + coarse.index(x.at[c % 2], y.at[c / 2], z.at[side])) : T(0);
-    };
-    load_weights(first);
-    SHELLAC_UNROLL
-    for (PetscInt k = first; k < end; k++) {
-      T sum = u ? u[at] : T(0);
-      if (z.is[0] && z.at[0] != of[0]) {
-        if (z.at[0] == of[1]) {
-          of[0] = of[1];
-          SHELLAC_UNROLL_ALL
-          for (int c = 0; c < 4; c++) values[0][c] = values[1][c];
-        } else
-          load(0);
-      }
-      if (z.is[1]) load(1);
-      SHELLAC_UNROLL_ALL
-      for (int c = 0; c < 8; c++)
-        if (z.is[c / 4]) sum += weights[c] * values[c / 4][c % 4];
-      out[at] = sum;
-      at += plane, w += layer;
-      if (k + 1 < end) load_weights(k + 1);
+  Correct(const VariableLevel<T> &of, const Patch &of_e, const T *from, const T *to_correct, T *to)
+      : level(of), coarse(of_e), e(from), u(to_correct), out(to) {
+    for (int n = 0; n < 8; n++)
+      weights[n] = of.weights + (n & 1 ? upper_corner(of, 0) : 0) + (n & 2 ? upper_corner(of, 1) : 0) +
+                   (n & 4 ? upper_corner(of, 2) : 0);
+  }
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const Taken<2> x = around_point(0, i, 1), y = around_point(1, j, coarse.size[0]),
+                   z = around_point(2, k, coarse.size[0] * coarse.size[1]);
+    const PetscInt p[3] = {i, j, k}, at = (PetscInt)level.patch.index(i, j, k), row = (PetscInt)level.grown.index(p);
+    T              sum = u ? u[at] : T(0), weight[8], value[8];
+    SHELLAC_UNROLL_ALL
+    for (int n = 0; n < 8; n++) {
+      const int a = n % 2, b = n / 2 % 2, c = n / 4;
+      weight[n] = y.is[b] && z.is[c] ? unchanging(weights[n] + row) : T(0); // all threads of a warp read it, or none
+      value[n] = x.is[a] ? unchanging(e + (x.at[a] + y.at[b] + z.at[c])) : T(0);
     }
+    SHELLAC_UNROLL_ALL
+    for (int n = 0; n < 8; n++) sum += weight[n] * value[n];
+    out[at] = sum;
   }
 
 private:
-  // The coarse points at or before a fine one, and after one between two.
-  SHELLAC_HD Taken<2> around_point(int a, PetscInt i) const {
-    return taken<2>(coarse, a, level.below(a, i) - coarse.start[a], 0, level.between(a, i) ? 2 : 1);
+  // The coarse points at or before a fine one, and after one between two; indices times a stride.
+  SHELLAC_HD Taken<2> around_point(int a, PetscInt i, PetscInt stride) const {
+    const PetscInt J = level.below(a, i) - coarse.start[a], N = coarse.size[a];
+    const bool     around = coarse.periodic[a];
+    return {{J >= 0 || around, level.between(a, i) && (J + 1 < N || around)},
+            {(J >= 0 ? J : N - 1) * stride, (J + 1 < N ? J + 1 : 0) * stride}};
   }
 };
 

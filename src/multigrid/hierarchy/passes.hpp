@@ -152,9 +152,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Correct(int l, const T *u,
   PetscCall(PartAt(l, &part));
   if constexpr (variable) {
     if (takes_row_columns(at)) {
-      const PetscInt points = points_of_columns(at.patch);
-      PetscCall(run_over_columns(column::threads(at.patch, points),
-                                 variable_column::Correct<T>{part, next.patch, points, e.u, u, out}));
+      PetscCall(run_over_columns(at.patch.all(), variable_column::Correct<T>(part, next.patch, e.u, u, out)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   } else if (takes_columns(at)) {
