@@ -222,7 +222,7 @@ void compare_transfers(PetscMemType memory, const Level &level) {
   });
   const auto            restricted = [&](auto weighted) {
     return written(memory, of_coarse, few, [&](T *out) {
-      return shellac::variable_column::Restrict<decltype(weighted)::value, T>{part, coarse, u.field.u, out};
+      return shellac::variable_column::Restrict<decltype(weighted)::value, T>(part, coarse, u.field.u, out);
     });
   };
   check_equal("restriction", part.mass ? restricted(std::true_type()) : restricted(std::false_type()), by_points);

@@ -115,49 +115,44 @@ template <int count> struct Taken {
   bool     is[count];
   PetscInt at[count];
 };
-// Of the points from p on; those from `from` to before `to` of them are wanted.
-template <int count> SHELLAC_HD Taken<count> taken(const Patch &patch, int a, PetscInt p, int from, int to) {
-  Taken<count> points;
-  SHELLAC_UNROLL_ALL
-  for (int n = 0; n < count; n++) {
-    const PetscInt q = p + n, N = patch.size[a];
-    const bool     around = patch.periodic[a] && (q < 0 || q >= N);
-    points.is[n] = n >= from && n < to && (around || (q >= 0 && q < N));
-    points.at[n] = around ? q < 0 ? q + N : q - N : PetscMin(PetscMax(q, 0), N - 1);
+
+// A transfer's weights, by corner: a bit for each axis along which it is the upper one of two coarse points.
+template <class T> struct Corners {
+  const T *at[8];
+
+  template <class Level> Corners(const Level &level, const T *weights) {
+    for (int n = 0; n < 8; n++) {
+      at[n] = weights;
+      for (int a = 0, step = 1; a < 3; step *= level.coarsens[a++] ? 2 : 1)
+        if (level.coarsens[a] && n >> a & 1) at[n] += step * (size_t)level.grown.points();
+    }
   }
-  return points;
-}
+};
 
-// Of a transfer's weights, the first of the upper one of two coarse points along an axis, if there are two.
-template <class T> SHELLAC_HD size_t upper_corner(const VariableLevel<T> &level, int a) {
-  size_t corner = level.coarsens[a] ? (size_t)level.grown.points() : 0;
-  for (int of = 0; of < a; of++) corner *= level.coarsens[of] ? 2 : 1;
-  return corner;
-}
-
-// The coarse right-hand side. A thread computes one point: that takes few registers, and a multiprocessor has many threads.
-// weighted: rows have masses.
+// The coarse right-hand side. A thread computes one point: a multiprocessor has many threads, and each has many loads
+// under way. weighted: rows have masses.
 template <bool weighted, class T> struct Restrict {
-  static constexpr int blocks = sizeof(T) > 8 ? 4 : 8;
+  static constexpr int blocks = sizeof(T) > 8 ? 4 : 6;
   VariableLevel<T>     level; // the fine one
   Patch                coarse;
   const T             *r;
   T                   *out;
+  Corners<T>           weights;
+
+  Restrict(const VariableLevel<T> &of, const Patch &of_out, const T *from, T *to)
+      : level(of), coarse(of_out), r(from), out(to), weights(of, of.restriction) {}
 
   SHELLAC_HD void operator()(PetscInt I, PetscInt J, PetscInt K) const {
     const Taken<3> x = around_kept(0, I), y = around_kept(1, J), z = around_kept(2, K);
-    const size_t   corner[3] = {upper_corner(level, 0), upper_corner(level, 1), upper_corner(level, 2)};
     T              sum = 0;
     SHELLAC_UNROLL_ALL
     for (int n = 0; n < 27; n++) { // without branches
       const int      a = n % 3, b = n / 3 % 3, c = n / 9;
-      const bool     is = x.is[a] && y.is[b] && z.is[c];
-      const PetscInt p[3] = {x.at[a], y.at[b], z.at[c]};
-      const size_t   there = level.grown.index(p);
-      const T *w = level.restriction + ((a == 0 ? corner[0] : 0) + (b == 0 ? corner[1] : 0) + (c == 0 ? corner[2] : 0));
-      T        weight = unchanging(w + there);
+      const PetscInt p[3] = {x.at[a], y.at[b], z.at[c]}, there = (PetscInt)level.grown.index(p);
+      T              weight = unchanging(weights.at[(a ? 0 : 1) + (b ? 0 : 2) + (c ? 0 : 4)] + there);
       if (weighted) weight *= unchanging(level.mass + there);
-      sum += (is ? weight : T(0)) * unchanging(r + level.patch.index(p[0], p[1], p[2]));
+      const T value = unchanging(r + (PetscInt)level.patch.index(p[0], p[1], p[2]));
+      sum += (x.is[a] && y.is[b] && z.is[c] ? weight : T(0)) * value;
     }
     out[coarse.index(I, J, K)] = sum;
   }
@@ -165,8 +160,16 @@ template <bool weighted, class T> struct Restrict {
 private:
   // The fine points before, at and after a coarse one.
   SHELLAC_HD Taken<3> around_kept(int a, PetscInt J) const {
-    const bool coarsens = level.coarsens[a];
-    return taken<3>(level.patch, a, level.coarse_point(a, coarse.start[a] + J) - 1, coarsens ? 0 : 1, coarsens ? 3 : 2);
+    const PetscInt p = level.coarse_point(a, coarse.start[a] + J), last = level.patch.size[a] - 1;
+    const bool     around = level.patch.periodic[a], coarsens = level.coarsens[a];
+    return {{coarsens && (p > 0 || around), true, coarsens && (p < last || around)},
+            {p > 0    ? p - 1
+             : around ? last
+                      : 0,
+             p,
+             p < last ? p + 1
+             : around ? 0
+                      : last}};
   }
 };
 
@@ -178,14 +181,10 @@ template <class T> struct Correct {
   Patch                coarse;
   const T             *e, *u;
   T                   *out;
-  const T             *weights[8]; // of a corner
+  Corners<T>           weights;
 
   Correct(const VariableLevel<T> &of, const Patch &of_e, const T *from, const T *to_correct, T *to)
-      : level(of), coarse(of_e), e(from), u(to_correct), out(to) {
-    for (int n = 0; n < 8; n++)
-      weights[n] = of.weights + (n & 1 ? upper_corner(of, 0) : 0) + (n & 2 ? upper_corner(of, 1) : 0) +
-                   (n & 4 ? upper_corner(of, 2) : 0);
-  }
+      : level(of), coarse(of_e), e(from), u(to_correct), out(to), weights(of, of.weights) {}
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const Taken<2> x = around_point(0, i, 1), y = around_point(1, j, coarse.size[0]),
@@ -195,7 +194,7 @@ template <class T> struct Correct {
     SHELLAC_UNROLL_ALL
     for (int n = 0; n < 8; n++) {
       const int a = n % 2, b = n / 2 % 2, c = n / 4;
-      weight[n] = y.is[b] && z.is[c] ? unchanging(weights[n] + row) : T(0); // all threads of a warp read it, or none
+      weight[n] = y.is[b] && z.is[c] ? unchanging(weights.at[n] + row) : T(0); // all threads of a warp read it, or none
       value[n] = x.is[a] ? unchanging(e + (x.at[a] + y.at[b] + z.at[c])) : T(0);
     }
     SHELLAC_UNROLL_ALL

@@ -177,8 +177,8 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Restrict(int l, const T *r
   if (takes_row_columns(at)) { // the next level is whole, too
     if constexpr (variable)
       PetscCall(part.mass
-                    ? run_over_columns(coarse.all(), variable_column::Restrict<true, T>{part, coarse, r, target(l)})
-                    : run_over_columns(coarse.all(), variable_column::Restrict<false, T>{part, coarse, r, target(l)}));
+                    ? run_over_columns(coarse.all(), variable_column::Restrict<true, T>(part, coarse, r, target(l)))
+                    : run_over_columns(coarse.all(), variable_column::Restrict<false, T>(part, coarse, r, target(l))));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (takes_columns(at)) { // likewise
