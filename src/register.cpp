@@ -79,6 +79,7 @@ PetscErrorCode ShellacInitializePackage(void) {
   PetscCall(PCRegister(PCSTENCIL, shellac::PCCreate_Stencil));
   PetscCall(PCRegister(PCKERNELSUM, shellac::PCCreate_KernelSum));
   PetscCall(KSPRegister(KSPFUSEDCG, shellac::KSPCreate_FusedCG));
+  PetscCall(KSPRegister(KSPFUSEDBCGS, shellac::KSPCreate_FusedBCGS));
   PetscCall(KSPRegister(KSPSTENCIL, shellac::KSPCreate_Stencil));
   PetscCall(TSRegister(TSBURGERSFUSED, shellac::TSCreate_BurgersFused));
   PetscCall(PetscClassIdRegister("Shellac", &classid));

@@ -4,52 +4,11 @@
 
 #include <shellac/multigrid.h>
 
-#include "solve.hpp"
+#include "history.hpp"
 
 using namespace tests;
 
 namespace {
-
-struct History {
-  std::vector<PetscReal> norms;
-  PetscInt               iterations = 0;
-  KSPConvergedReason     reason = KSP_CONVERGED_ITERATING;
-  PetscReal              last = 0; // norm, as the KSP tells it
-  Vector                 x;
-};
-
-// From a vector that is not zero, where asked for.
-History run(Mat A, Vec b, const std::string &options, bool from_x = false, bool transposed = false) {
-  History          h;
-  Solver           ksp = make_solver(A, options);
-  const PetscReal *norms;
-  PetscInt         n;
-  OK(VecDuplicate(b, &h.x));
-  OK(VecSet(h.x, 0.25));
-  OK(KSPSetInitialGuessNonzero(ksp, from_x ? PETSC_TRUE : PETSC_FALSE));
-  OK(KSPSetResidualHistory(ksp, NULL, 2000, PETSC_TRUE));
-  OK(transposed ? KSPSolveTranspose(ksp, b, h.x) : KSPSolve(ksp, b, h.x));
-  OK(KSPGetResidualNorm(ksp, &h.last));
-  OK(KSPGetResidualHistory(ksp, &norms, &n));
-  h.norms.assign(norms, norms + n);
-  OK(KSPGetIterationNumber(ksp, &h.iterations));
-  OK(KSPGetConvergedReason(ksp, &h.reason));
-  return h;
-}
-
-// Rounding grows from one iteration to the next: so many of them are compared closely.
-void check_same(const History &ours, const History &theirs, PetscReal scale) {
-  REQUIRE(!theirs.norms.empty());
-  CHECK((ours.reason > 0) == (theirs.reason > 0));
-  CHECK(ours.norms.size() == (size_t)ours.iterations + 1);
-  PetscReal excess = 0;
-  for (size_t n = 0; n < std::min({ours.norms.size(), theirs.norms.size(), (size_t)7}); n++)
-    excess = std::max(excess, PetscAbsReal(ours.norms[n] - theirs.norms[n]) -
-                                  (1e-9 * theirs.norms[n] + 1e-12 * theirs.norms[0])); // what rounding may do
-  CHECK(excess <= 0);
-  CHECK(std::abs((double)(ours.iterations - theirs.iterations)) <= 1 + 0.02 * (double)theirs.iterations);
-  if (theirs.reason > 0) CHECK(difference(ours.x, theirs.x) <= scale);
-}
 
 std::vector<Problem> problems() {
   std::vector<Problem> all = {problem(1, 50), problem(2, 33, 27), problem(3, 9, 10, 8), problem(2, 150, 1)};

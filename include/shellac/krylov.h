@@ -1,7 +1,7 @@
 #ifndef SHELLAC_KRYLOV_H
 #define SHELLAC_KRYLOV_H
 
-/* The Krylov method fusedcg, and stencil, which chooses one. */
+/* The Krylov methods fusedcg and fusedbcgs, and stencil, which chooses one. */
 
 #include <petscksp.h>
 
@@ -33,9 +33,37 @@
    M. R. Hestenes and E. Stiefel, Methods of conjugate gradients for solving linear systems, J. Research NBS 49, 1952,
    algorithm (3:1).
 
-.seealso: `KSPCG`, `KSPCGSetType()`, `PCSTENCILMG`, `MATLAPLACE`, `MATSTENCILSHELL`
+.seealso: `KSPCG`, `KSPFUSEDBCGS`, `KSPCGSetType()`, `PCSTENCILMG`, `MATLAPLACE`, `MATSTENCILSHELL`
 M*/
 #define KSPFUSEDCG "fusedcg"
+
+/*MC
+   KSPFUSEDBCGS - "fusedbcgs": the method BiCGStab, `KSPBCGS`, with its vector operations in few passes over memory and, on a
+   GPU, its scalars there
+
+   Level: beginner
+
+   Notes:
+   Iterates, norms, monitors, convergence tests and reasons are those of `KSPBCGS`, up to rounding. The method is for any
+   matrices, symmetric or not, and preconditioners of any type. These are applied from the left, with the preconditioned norm
+   (default), or from the right, with the unpreconditioned norm; either has the norm none.
+
+   An iteration is two products, each with the preconditioner, and five passes over the vectors with three sums over the
+   ranks, in place of eight passes with four. With `PCNONE`, and with `PCJACOBI` from the left, which then needs no pass of
+   its own, the host does not wait for iterations where it does not for those of `KSPFUSEDCG`. Otherwise it waits once for
+   each iteration.
+
+   `KSPBuildSolution()` without a vector, in a monitor too, works from the right, where `KSPBCGS` needs one.
+
+   Set-up returns `PETSC_ERR_SUP` where singular values or eigenvalues are asked for: use `KSPGMRES` there.
+
+   Reference:
+   H. A. van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of nonsymmetric linear
+   systems, SIAM J. Sci. Stat. Comput. 13, 1992.
+
+.seealso: `KSPBCGS`, `KSPFUSEDCG`, `PCSTENCILMG`, `MATADVECTIONDIFFUSION`, `MATSTENCILSHELL`
+M*/
+#define KSPFUSEDBCGS "fusedbcgs"
 
 /*MC
    KSPSTENCIL - "stencil": the method that goes with `PCSTENCIL`, `PCSTENCILFFT` or `PCSTENCILMG`

@@ -157,7 +157,6 @@ PetscErrorCode Solve::RunAhead() {
     if (ksp_->reason || seen.stop == cg::Scalars::none) continue;
     run_.scalars = seen;
     PetscCall(CheckStop());
-    if (!ksp_->reason && seen.stop == cg::Scalars::limit) ksp_->reason = KSP_DIVERGED_ITS;
     if (ksp_->reason) continue;
     SETERRQ(PetscObjectComm((PetscObject)ksp_), PETSC_ERR_ARG_WRONGSTATE,
             "the tolerances changed during the solve; change them before it");

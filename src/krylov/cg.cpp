@@ -47,7 +47,7 @@ PetscErrorCode Solve::FindPreconditioner() {
   PetscCall(PCGetOperators(ksp_->pc, NULL, &P));
   PetscCall(ksp_->transpose_solve ? MatGetTransposeNullSpace(P, &space) : MatGetNullSpace(P, &space));
   projects_ = space;
-  is_diagonal_ = (none || jacobi) && !space;
+  is_diagonal_ = (none || (jacobi && ksp_->pc_side == PC_LEFT)) && !space;
   varies_ = false;
   factor_ = 1;
   if (!is_diagonal_ || none) PetscFunctionReturn(PETSC_SUCCESS);
@@ -89,11 +89,7 @@ PetscErrorCode Solve::Start() {
   const bool failed = ksp_->reason == KSP_DIVERGED_PC_FAILED; // perhaps on some ranks only; the first norm tells all
 
   PetscFunctionBegin;
-  ksp_->its = 0;
-  run_.scalars = cg::Scalars();
-  run_.scalars.type = ksp_->normtype;
-  run_.scalars.most = PETSC_MAX_INT;
-  PetscCall(run_.Send());
+  PetscCall(FindStar());
   if (!ksp_->guess_zero) PetscCall(KSP_MatMult(ksp_, A_, x_, w_));
   if (failed) PetscCall(VecSet(w_, PETSC_INFINITY));
   PetscCall(Pass([&](Arrays *arrays, const auto &run) {
@@ -106,6 +102,7 @@ PetscErrorCode Solve::Start() {
     PetscCall(run(pass));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
+  if (!is_diagonal_ && !norm_of_r()) PetscCall(Precondition());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,6 +114,15 @@ PetscErrorCode Solve::Test() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Solve::BreakDown(const char *why) {
+  PetscFunctionBegin;
+  PetscCheck(!ksp_->errorifnotconverged, PetscObjectComm((PetscObject)ksp_), PETSC_ERR_NOT_CONVERGED, "Breakdown: %s",
+             why);
+  PetscCall(PetscInfo(ksp_, "Breakdown: %s\n", why));
+  ksp_->reason = KSP_DIVERGED_BREAKDOWN;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Solve::CheckStop() {
   const cg::Scalars &s = run_.scalars;
   const MPI_Comm     comm = PetscObjectComm((PetscObject)ksp_);
@@ -124,10 +130,11 @@ PetscErrorCode Solve::CheckStop() {
   PetscFunctionBegin;
   switch (s.stop) {
   case cg::Scalars::not_finite:
-    ksp_->its = s.its;
+    ksp_->its = PetscMax(s.its - 1 + counts_failed_, 0);
     KSPCheckNorm(ksp_, s.norm); // which notes it
+    ksp_->its = s.its;
     KSPCheckDot(ksp_, s.beta);
-    ksp_->its = s.its + 1;
+    ksp_->its = s.its + counts_failed_;
     KSPCheckDot(ksp_, s.curvature);
     break;
   case cg::Scalars::no_residual:
@@ -145,6 +152,27 @@ PetscErrorCode Solve::CheckStop() {
     ksp_->reason = KSP_DIVERGED_INDEFINITE_MAT;
     PetscCheck(!ksp_->errorifnotconverged, comm, PETSC_ERR_NOT_CONVERGED, "Diverged due to an indefinite matrix");
     break;
+  case cg::Scalars::limit:
+    ksp_->reason = KSP_DIVERGED_ITS;
+    break;
+  case cg::Scalars::breakdown:
+    PetscCall(BreakDown("a residual is orthogonal to the first one"));
+    break;
+  case cg::Scalars::no_product: { // perhaps of zero: x + alpha p is the solution
+    PetscReal of_s;
+    PetscCall(VecNorm(r_, NORM_2, &of_s));
+    if (of_s != 0)
+      PetscCall(BreakDown("the preconditioned matrix is singular"));
+    else {
+      PetscCall(VecAXPY(x_, s.alpha, p_));
+      ksp_->its = s.its + 1;
+      ksp_->rnorm = 0;
+      PetscCall(KSPLogResidualHistory(ksp_, 0));
+      PetscCall(KSPMonitor(ksp_, ksp_->its, 0));
+      ksp_->reason = KSP_CONVERGED_RTOL;
+    }
+    break;
+  }
   default:
     break;
   }
@@ -324,12 +352,12 @@ PetscErrorCode Solve::IterateAndTest() {
   PetscCall(LaunchIteration(&launched));
   if (!launched) PetscCall(IterateToNorm());
   PetscCall(run_.Fetch());
-  PetscCall(CheckStop());
-  if (ksp_->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  ksp_->its = s.its;
-  ksp_->rnorm = s.norm;
-  PetscCall(Test());
-  if (!ksp_->reason && s.stop == cg::Scalars::limit) ksp_->reason = KSP_DIVERGED_ITS;
+  if (ksp_->its < s.its && !PetscIsInfOrNanReal(s.norm)) {
+    ksp_->its = s.its;
+    ksp_->rnorm = s.norm;
+    PetscCall(Test());
+  }
+  if (!ksp_->reason) PetscCall(CheckStop());
   if (!ksp_->reason && !is_diagonal_ && norm_of_r()) PetscCall(Precondition());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -340,9 +368,12 @@ PetscErrorCode Solve::Run() {
   PetscFunctionBegin;
   PetscCall(FindMemory());
   PetscCall(FindPreconditioner());
-  PetscCall(FindStar());
+  ksp_->its = 0;
+  s = cg::Scalars();
+  s.type = ksp_->normtype;
+  s.most = PETSC_MAX_INT;
+  PetscCall(run_.Send());
   PetscCall(Start());
-  if (!is_diagonal_ && !norm_of_r()) PetscCall(Precondition());
   PetscCall(run_.Fetch());
   PetscCall(CheckStop());
   if (s.stop != cg::Scalars::none) PetscFunctionReturn(PETSC_SUCCESS);

@@ -34,12 +34,12 @@ struct Sums {
 // After M. R. Hestenes and E. Stiefel, Methods of conjugate gradients for solving linear systems, 1952. With the names of
 // PETSc's KSPCG: r = b - A x, z = B r for the preconditioner B.
 struct Scalars {
-  enum Stop { none, reached, limit, no_residual, indefinite_pc, indefinite_matrix, not_finite };
+  enum Stop { none, reached, limit, no_residual, indefinite_pc, indefinite_matrix, not_finite, breakdown, no_product };
 
   PetscScalar beta = 0;        // z·r
   PetscScalar beta_before = 0; // of the iteration before
   PetscScalar curvature = 0;   // p·Ap
-  PetscScalar alpha = 0, ratio = 0;
+  PetscScalar alpha = 0, ratio = 0, omega = 0;
   PetscReal   norm = 0;
   PetscInt    its = 0;
   Stop        stop = none; // passes do nothing then
@@ -80,8 +80,6 @@ struct Scalars {
     else if (its >= most)
       stop = limit;
   }
-
-private:
   SHELLAC_HD static bool is_finite(PetscReal value) { return value - value == 0; }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// A solve by conjugate gradients, as cg.cpp does it for the KSP type of type.cpp.
+// Solves by conjugate gradients, as cg.cpp does them, and by BiCGStab, for the KSP types of type.cpp.
 
 #include "krylov/ahead.hpp"
 #include "krylov/internals.hpp"
@@ -9,13 +9,14 @@
 
 namespace shellac {
 
-struct FusedCG {
+struct FusedCG { // fusedbcgs has it, too
   KSPCGType    type = PetscDefined(USE_COMPLEX) ? KSP_CG_HERMITIAN : KSP_CG_SYMMETRIC;
   cg::Runner   runner;
   cg::Ahead    ahead;
   cg::Recorded iterations[2];   // of the last solve, by turns
   Vec          diagonal = NULL; // of the preconditioner; null before it is needed
   Vec          next_p = NULL;   // likewise
+  Vec          guess = NULL;    // of fusedbcgs with a preconditioner from the right, likewise
   Peers        memory;          // r, p and w of a star on several GPUs, which read their neighbours'
   bool         asked_memory = false;
   Vec          in_memory[3] = {NULL, NULL, NULL};
@@ -31,30 +32,30 @@ struct FusedCG {
   }
 };
 
-// One solve: the vectors and what is known of them.
+// One solve: the vectors and what is known of them. Another method overrides what differs from conjugate gradients.
 class Solve {
 public:
   explicit Solve(KSP ksp) : ksp_(ksp), cg_(*static_cast<FusedCG *>(ksp->data)), run_(cg_.runner) {}
   PetscErrorCode Run();
 
-private:
+protected:
   PetscErrorCode FindMemory();
   PetscErrorCode FindPreconditioner();
   PetscErrorCode FindStar();
   PetscErrorCode ShareVectors(bool may_share);
-  PetscErrorCode Start();
+  virtual PetscErrorCode                Start(); // up to the first norm
   PetscErrorCode                        IterateByStar(int iterations);
   template <bool varies> PetscErrorCode IterateByStar(int iterations);
   PetscLogDouble                        flops_of_star() const { // an iteration's
     return (PetscLogDouble)(cg::DirectionOfStar<false>::flops + cg::Update::flops + 2 * 9) * (PetscLogDouble)n_;
   }
-  PetscErrorCode Iterate(); // without waiting
+  virtual PetscErrorCode Iterate(); // without waiting
   PetscErrorCode Iterate(int iterations) {
     PetscFunctionBegin;
     for (int n = 0; n < iterations; n++) PetscCall(Iterate());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Precondition();
+  virtual PetscErrorCode Precondition();
   PetscErrorCode IterateToNorm() {
     PetscFunctionBegin;
     PetscCall(Iterate());
@@ -69,6 +70,7 @@ private:
   PetscErrorCode Queue(int iterations, bool as_graph, int turn);
   PetscErrorCode Test();      // what the user's functions say of the norm
   PetscErrorCode CheckStop(); // the reasons that no norm tells
+  PetscErrorCode BreakDown(const char *why);
   bool           may_run_ahead() const;
   bool           hermitian() const { return cg_.type == KSP_CG_HERMITIAN; }
   bool           norm_of_r() const { return ksp_->normtype == KSP_NORM_UNPRECONDITIONED; }
@@ -120,6 +122,7 @@ private:
   Vec           next_p_ = NULL;      // of an iteration by a star: where it goes
   size_t        n_ = 0, most_n_ = 0; // values of this rank, and the most of a rank
   PetscMPIInt   ranks_ = 1;
+  PetscInt      counts_failed_ = 1; // iterations: the one that fails, as PETSc's method counts
   PetscMemType  memory_ = PETSC_MEMTYPE_HOST;
   bool          is_diagonal_ = false, varies_ = false; // the preconditioner; its diagonal
   bool          projects_ = false;                     // out of a null space
@@ -130,5 +133,7 @@ private:
   bool          is_star_ = false;
   cg::WholeStar star_ = {};
 };
+
+PetscErrorCode solve_by_bcgs(KSP ksp);
 
 } // namespace shellac

@@ -1,4 +1,4 @@
-// The KSP type fusedcg.
+// The KSP types fusedcg and fusedbcgs.
 
 #include "krylov/solve.hpp"
 #include "krylov/types.hpp"
@@ -14,11 +14,15 @@ FusedCG *data_of(KSP ksp) {
 }
 
 PetscErrorCode set_up(KSP ksp) {
+  const bool is_cg = ksp->ops->setfromoptions;
+
   PetscFunctionBegin;
   PetscCheck(!ksp->calc_sings && !ksp->calc_ritz, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
-             "fusedcg does not compute singular values or eigenvalues; use -%sksp_type cg",
-             ((PetscObject)ksp)->prefix ? ((PetscObject)ksp)->prefix : "");
-  PetscCall(KSPSetWorkVecs(ksp, 3));
+             "%s does not compute singular values or eigenvalues; use -%sksp_type %s",
+             is_cg ? KSPFUSEDCG : KSPFUSEDBCGS, ((PetscObject)ksp)->prefix ? ((PetscObject)ksp)->prefix : "",
+             is_cg ? KSPCG : KSPGMRES);
+  PetscCall(KSPSetWorkVecs(ksp, is_cg ? 3 : 6));
+  for (cg::Recorded &iteration : data_of(ksp)->iterations) iteration.key = {}; // of other vectors
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -29,12 +33,33 @@ PetscErrorCode solve(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode solve_bcgs(KSP ksp) {
+  PetscFunctionBegin;
+  PetscCall(solve_by_bcgs(ksp));
+  data_of(ksp)->sound = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// From the right, x becomes the solution at the end.
+PetscErrorCode build_bcgs(KSP ksp, Vec given, Vec *solution) {
+  const Vec x = ksp->vec_sol, v = given ? given : ksp->work[2];
+
+  PetscFunctionBegin;
+  if (ksp->pc_side == PC_RIGHT && !ksp->reason) {
+    PetscCall(KSP_PCApply(ksp, x, v));
+    if (!ksp->guess_zero) PetscCall(VecAXPY(v, 1, data_of(ksp)->guess));
+  } else
+    PetscCall(VecCopy(x, v));
+  *solution = v;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode view(KSP ksp, PetscViewer viewer) {
   PetscBool ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (ascii && PetscDefined(USE_COMPLEX))
+  if (ascii && PetscDefined(USE_COMPLEX) && ksp->ops->setfromoptions)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  variant %s\n", KSPCGTypes[data_of(ksp)->type]));
   const cg::Runner &runner = data_of(ksp)->runner;
   if (ascii && (runner.meets() || runner.by_nccl()))
@@ -64,6 +89,7 @@ PetscErrorCode reset(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(VecDestroy(&data->diagonal));
   PetscCall(VecDestroy(&data->next_p));
+  PetscCall(VecDestroy(&data->guess));
   PetscCall(data->Disconnect());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,24 +103,41 @@ PetscErrorCode destroy(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What both types have.
+PetscErrorCode create(KSP ksp) {
+  PetscFunctionBegin;
+  ksp->data = new FusedCG;
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 3));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
+  ksp->ops->setup = set_up;
+  ksp->ops->view = view;
+  ksp->ops->reset = reset;
+  ksp->ops->destroy = destroy;
+  ksp->ops->buildresidual = KSPBuildResidualDefault;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace
 
 PetscErrorCode KSPCreate_FusedCG(KSP ksp) {
   PetscFunctionBegin;
-  ksp->data = new FusedCG;
-  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 3));
+  PetscCall(create(ksp));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
-  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
-  ksp->ops->setup = set_up;
   ksp->ops->solve = solve;
-  ksp->ops->view = view;
   ksp->ops->setfromoptions = set_from_options;
-  ksp->ops->reset = reset;
-  ksp->ops->destroy = destroy;
   ksp->ops->buildsolution = KSPBuildSolutionDefault;
-  ksp->ops->buildresidual = KSPBuildResidualDefault;
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGSetType_C", set_type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPCreate_FusedBCGS(KSP ksp) {
+  PetscFunctionBegin;
+  PetscCall(create(ksp));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_RIGHT, 2));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_RIGHT, 1));
+  ksp->ops->solve = solve_bcgs;
+  ksp->ops->buildsolution = build_bcgs;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,7 @@
 namespace shellac {
 
 PetscErrorCode KSPCreate_FusedCG(KSP ksp);
+PetscErrorCode KSPCreate_FusedBCGS(KSP ksp);
 PetscErrorCode KSPCreate_Stencil(KSP ksp);
 
 } // namespace shellac
