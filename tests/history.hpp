@@ -34,8 +34,9 @@ inline History run(Mat A, Vec b, const std::string &options, bool from_x = false
   return h;
 }
 
-// Rounding grows from one iteration to the next: so many of them are compared closely.
-inline void check_same(const History &ours, const History &theirs, PetscReal scale, PetscReal rounding = 1e-9) {
+// Rounding grows from one iteration to the next: so many of them are compared closely, and where it grows to what
+// residuals are, not their number.
+inline void check_alike(const History &ours, const History &theirs, PetscReal scale, PetscReal rounding = 1e-9) {
   REQUIRE(!theirs.norms.empty());
   CHECK((ours.reason > 0) == (theirs.reason > 0));
   CHECK(ours.norms.size() == (size_t)ours.iterations + 1);
@@ -45,8 +46,11 @@ inline void check_same(const History &ours, const History &theirs, PetscReal sca
         std::max(excess, PetscAbsReal(ours.norms[n] - theirs.norms[n]) -
                              (rounding * theirs.norms[n] + 1e-3 * rounding * theirs.norms[0])); // what rounding may do
   CHECK(excess <= 0);
-  CHECK(std::abs((double)(ours.iterations - theirs.iterations)) <= 1 + 0.02 * (double)theirs.iterations);
   if (theirs.reason > 0) CHECK(difference(ours.x, theirs.x) <= scale);
+}
+inline void check_same(const History &ours, const History &theirs, PetscReal scale, PetscReal rounding = 1e-9) {
+  check_alike(ours, theirs, scale, rounding);
+  CHECK(std::abs((double)(ours.iterations - theirs.iterations)) <= 1 + 0.02 * (double)theirs.iterations);
 }
 
 } // namespace tests

@@ -69,14 +69,10 @@ TEST_CASE("GPUs that exchange messages give the host's values", "[transports][de
                                   "-test_ksp_type fusedcg -test_pc_type stencilmg -test_ksp_rtol 1e-10"}) {
         Solver             one = make_solver(A, options), other = make_solver(B, options);
         KSPConvergedReason reason;
-        PetscInt           ours, theirs;
         OK(KSPSolve(one, b, x));
         OK(KSPSolve(other, c, y));
         OK(KSPGetConvergedReason(other, &reason));
         CHECK(reason > 0);
-        OK(KSPGetIterationNumber(one, &theirs));
-        OK(KSPGetIterationNumber(other, &ours));
-        CHECK(std::abs((double)(ours - theirs)) <= 1);
         check_alike(host, x, device, y, 1e-7);
       }
     }
