@@ -10,6 +10,7 @@
 namespace shellac {
 
 struct FusedCG { // fusedbcgs has it, too
+  bool         is_cg = true;
   KSPCGType    type = PetscDefined(USE_COMPLEX) ? KSP_CG_HERMITIAN : KSP_CG_SYMMETRIC;
   cg::Runner   runner;
   cg::Ahead    ahead;

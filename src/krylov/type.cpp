@@ -14,7 +14,7 @@ FusedCG *data_of(KSP ksp) {
 }
 
 PetscErrorCode set_up(KSP ksp) {
-  const bool is_cg = ksp->ops->setfromoptions;
+  const bool is_cg = data_of(ksp)->is_cg;
 
   PetscFunctionBegin;
   PetscCheck(!ksp->calc_sings && !ksp->calc_ritz, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
@@ -59,7 +59,7 @@ PetscErrorCode view(KSP ksp, PetscViewer viewer) {
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (ascii && PetscDefined(USE_COMPLEX) && ksp->ops->setfromoptions)
+  if (ascii && PetscDefined(USE_COMPLEX) && data_of(ksp)->is_cg)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  variant %s\n", KSPCGTypes[data_of(ksp)->type]));
   const cg::Runner &runner = data_of(ksp)->runner;
   if (ascii && (runner.meets() || runner.by_nccl()))
@@ -104,9 +104,10 @@ PetscErrorCode destroy(KSP ksp) {
 }
 
 // What both types have.
-PetscErrorCode create(KSP ksp) {
+PetscErrorCode create(KSP ksp, bool is_cg) {
   PetscFunctionBegin;
   ksp->data = new FusedCG;
+  data_of(ksp)->is_cg = is_cg;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
   ksp->ops->setup = set_up;
@@ -121,7 +122,7 @@ PetscErrorCode create(KSP ksp) {
 
 PetscErrorCode KSPCreate_FusedCG(KSP ksp) {
   PetscFunctionBegin;
-  PetscCall(create(ksp));
+  PetscCall(create(ksp, true));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
   ksp->ops->solve = solve;
@@ -133,7 +134,7 @@ PetscErrorCode KSPCreate_FusedCG(KSP ksp) {
 
 PetscErrorCode KSPCreate_FusedBCGS(KSP ksp) {
   PetscFunctionBegin;
-  PetscCall(create(ksp));
+  PetscCall(create(ksp, false));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_RIGHT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_RIGHT, 1));
   ksp->ops->solve = solve_bcgs;
