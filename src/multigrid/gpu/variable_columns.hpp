@@ -198,17 +198,17 @@ template <class T> struct Correct {
       value[n] = x.is[a] ? unchanging(e + (x.at[a] + y.at[b] + z.at[c])) : T(0);
     }
     SHELLAC_UNROLL_ALL
-    for (int n = 0; n < 8; n++) sum += weight[n] * value[n];
+    for (int n = 0; n < 8; n++) sum += (x.is[n % 2] ? weight[n] : T(0)) * value[n];
     out[at] = sum;
   }
 
 private:
   // The coarse points at or before a fine one, and after one between two; indices times a stride.
   SHELLAC_HD Taken<2> around_point(int a, PetscInt i, PetscInt stride) const {
-    const PetscInt J = level.below(a, i) - coarse.start[a], N = coarse.size[a];
-    const bool     around = coarse.periodic[a];
-    return {{J >= 0 || around, level.between(a, i) && (J + 1 < N || around)},
-            {(J >= 0 ? J : N - 1) * stride, (J + 1 < N ? J + 1 : 0) * stride}};
+    const PetscInt J = level.below(a, i) - coarse.start[a], N = coarse.size[a], before = J < 0 ? N - 1 : 0;
+    const bool     around = coarse.periodic[a], inside = J >= 0 && J < N;
+    return {{inside || around, level.between(a, i) && (J + 1 < N || around)},
+            {(inside ? J : before) * stride, (J + 1 < N ? J + 1 : 0) * stride}};
   }
 };
 
