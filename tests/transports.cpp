@@ -10,18 +10,14 @@ using namespace tests;
 
 #if defined(PETSC_HAVE_CUDA)
 
-// Creating a matrix so is an error of all ranks where it cannot be: they share a GPU, or have no such library.
-static bool serves(DM da) {
-  Mat A;
+// Null, by an error of all ranks, where GPUs cannot exchange so: they share one, or have no such library.
+static Matrix created(DM da) {
+  Matrix A;
   OK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   const PetscErrorCode code = DMCreateMatrix(da, &A);
   OK(PetscPopErrorHandler());
-  if (code) {
-    CHECK(code == PETSC_ERR_ARG_INCOMP);
-    return false;
-  }
-  OK(MatDestroy(&A));
-  return true;
+  if (code) CHECK(code == PETSC_ERR_ARG_INCOMP);
+  return A;
 }
 
 static void check_alike(DM host, Vec x, DM device, Vec y, PetscReal tolerance) {
@@ -40,21 +36,22 @@ TEST_CASE("GPUs that exchange messages give the host's values", "[transports][de
                         problem(2, 300, 280)};
   for (int a = 0; a < 2; a++) problems[2].ends[a] = problems[3].ends[a] = DM_BOUNDARY_PERIODIC;
   problems[2].sigma = problems[3].sigma = 2;
-  for (const char *way : {"nccl", "mpi", "host"})
+  for (const MatHaloType halo : {MAT_HALO_NCCL, MAT_HALO_MPI, MAT_HALO_HOST})
     for (const Problem &p : problems) {
+      const std::string way = MatHaloTypes[halo];
       INFO(way << ": " << describe(p));
       Grid host = make_grid(p), device = make_grid(p);
       OK(DMSetVecType(host, VECSTANDARD));
       OK(DMSetVecType(device, VECCUDA));
       Matrix  A = make_operator(p, host);
-      Options set(std::string("-mat_laplace_halo ") + way + " -mat_helmholtz_halo " + way);
-      OK(DMSetMatType(device, MATLAPLACE));
-      if (!serves(device)) continue;
-      Matrix     B = make_operator(p, device);
+      Options set("-mat_laplace_halo " + way + " -mat_helmholtz_halo " + way + " -mat_helmholtz_shift 2");
+      OK(DMSetMatType(device, p.sigma == PetscScalar(0) ? MATLAPLACE : MATHELMHOLTZ));
+      Matrix B = created(device);
+      if (!B) continue;
       const auto by = view(B, PETSC_VIEWER_ASCII_INFO);
-      CHECK(by.find(way == std::string("nccl")  ? "NCCL"
-                    : way == std::string("mpi") ? "GPU-aware"
-                                                : "pinned") != std::string::npos);
+      CHECK(by.find(halo == MAT_HALO_NCCL  ? "NCCL"
+                    : halo == MAT_HALO_MPI ? "GPU-aware"
+                                           : "pinned") != std::string::npos);
       Vector b = random_vector(host, 1), c = random_vector(device, 1), x = make_vector(host), y = make_vector(device);
       for (int n = 0; n < 3; n++) {
         OK(MatMult(A, b, x));
