@@ -14,7 +14,8 @@ using namespace tests;
 static Matrix created(DM da) {
   Matrix A;
   OK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  const PetscErrorCode code = DMCreateMatrix(da, &A);
+  PetscErrorCode code = DMCreateMatrix(da, &A);
+  if (!code) code = MatSetUp(A);
   OK(PetscPopErrorHandler());
   if (code) CHECK(code == PETSC_ERR_ARG_INCOMP);
   return A;

@@ -181,7 +181,7 @@ PetscErrorCode GpuHalo::Agree(PetscBool device, HaloWay wish) {
   }
   bool all_on_gpu = true;
   for (const auto &other : all) all_on_gpu = all_on_gpu && other.device;
-  PetscCall(ChooseMessages(wish, all_on_gpu));
+  if (ranks > 1) PetscCall(ChooseMessages(wish, all_on_gpu));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
