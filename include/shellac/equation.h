@@ -109,8 +109,8 @@ PETSC_EXTERN PetscErrorCode DMDASetEquationFromFile(DM da, const char file[]);
                                                             compiler, and print where it is kept; default false
 .  -equation_domain <two reals for each axis>             - lower and upper end of each axis [length]; default from the
                                                             text, the DM's coordinates, else 0,1
-.  -equation_initial <a file's path>                      - the initial state: a vector of the DMDA that PETSc wrote as
-                                                            binary; default from the text, else zero
+.  -equation_initial <a file's path>                      - the initial state: PETSc's binary, or .h5, .npy, .vti, .vtr,
+                                                            .vts; default from the text, else zero
 .  -equation_stretch_x <geometric,ratio or tanh,strength> - how points are placed along x; default from the text, else
                                                             uniform
 .  -equation_stretch_y <geometric,ratio or tanh,strength> - how points are placed along y; default from the text, else
@@ -260,7 +260,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetNames(DM da, const char *const **para
 
    Notes:
    The values are copied: after a change of the vector, call this again. Beyond an end, a field has its value at the end.
-   The option -equation_<name> <file> gives a field of `DMDASetEquation()` its values from a file that PETSc wrote as binary.
+   The option -equation_<name> <file> reads a field from a file of PETSc's binary, HDF5, VTK (.vti, .vtr, .vts) or NumPy.
 
    Coarser DMs get the values of the points that both grids have, finer ones interpolate.
 
@@ -433,7 +433,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetCoordinates(DM da, PetscReal x[], Pet
 .  u - a global vector of the `DMDA`
 
    Options Database Key:
-.  -equation_initial <a file's path> - the initial state: a vector of the DMDA that PETSc wrote as binary; default from
+.  -equation_initial <a file's path> - the initial state: PETSc's binary, or .h5, .npy, .vti, .vtr, .vts; default from
                                        the text, else zero
 
    Level: beginner

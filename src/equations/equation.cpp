@@ -1,10 +1,10 @@
 // An equation on a grid: set-up, fields.
 
 #include "equations/equation.hpp"
+#include "equations/files.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 namespace shellac {
 
@@ -360,42 +360,14 @@ PetscErrorCode EquationOnGrid::SetField(size_t f, Vec values) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode load_vector(const std::string &option, const std::string &file, Vec v) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)v);
-  PetscInt       head[2], n; // a mark and the number of values
-  PetscViewer    viewer;
-  PetscMPIInt    rank;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  SHELLAC_CHECK_ALL(rank > 0 || std::ifstream(file), comm, PETSC_ERR_FILE_OPEN,
-                    "%s %s: the file cannot be read; give one that PETSc wrote as binary, as by -u_view binary:u.petsc",
-                    option.c_str(), file.c_str());
-  PetscCall(VecGetSize(v, &n));
-  for (bool first : {true, false}) {
-    PetscCall(PetscViewerBinaryOpen(comm, file.c_str(), FILE_MODE_READ, &viewer));
-    if (first) {
-      PetscCall(PetscViewerBinaryRead(viewer, head, 2, NULL, PETSC_INT));
-      PetscCheck(head[0] == VEC_FILE_CLASSID, comm, PETSC_ERR_FILE_UNEXPECTED, "%s %s: the file has no vector of this PETSc",
-                 option.c_str(), file.c_str());
-      PetscCheck(head[1] == n, comm, PETSC_ERR_ARG_SIZ,
-                 "%s %s: the file has %" PetscInt_FMT " values; a vector of %" PetscInt_FMT " is needed", option.c_str(),
-                 file.c_str(), head[1], n);
-    } else
-      PetscCall(VecLoad(v, viewer));
-    PetscCall(PetscViewerDestroy(&viewer));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode EquationOnGrid::LoadField(size_t f, const std::string &file) {
-  Vec values;
+  const std::string &name = equation_->text.fields[f].name;
+  WorkVector         values;
 
   PetscFunctionBegin;
-  PetscCall(DMCreateGlobalVector(field_da_, &values));
-  PetscCall(load_vector("-equation_" + equation_->text.fields[f].name, file, values));
+  PetscCall(values.Get(field_da_));
+  PetscCall(load_vector(field_da_, "-equation_" + name, file, {name}, values));
   PetscCall(SetField(f, values));
-  PetscCall(VecDestroy(&values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

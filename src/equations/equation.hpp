@@ -310,9 +310,6 @@ private:
            imposed_ = 0; // of the equation, when they were made
 };
 
-// From the file that an option names, which PETSc wrote as binary. Collective.
-PetscErrorCode load_vector(const std::string &option, const std::string &file, Vec v);
-
 // The number of a parameter or a field; *problem: why there is none, or empty.
 size_t find_parameter(const Equation &equation, const char name[], std::string *problem);
 size_t find_field(const Equation &equation, const char name[], std::string *problem);

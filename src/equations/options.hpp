@@ -14,7 +14,7 @@ constexpr Option equation_options[] = {
     {"-equation_domain", "two reals for each axis", "from the text, the DM's coordinates, else 0,1",
      "Lower and upper end of each axis [length]", "DMDASetEquation"},
     {"-equation_initial", "a file's path", "from the text, else zero",
-     "The initial state: a vector of the DMDA that PETSc wrote as binary", "DMDAEquationComputeInitial"},
+     "The initial state: PETSc's binary, or .h5, .npy, .vti, .vtr, .vts", "DMDAEquationComputeInitial"},
     {"-equation_stretch_x", "geometric,ratio or tanh,strength", "from the text, else uniform",
      "How points are placed along x", "DMDASetEquation"},
     {"-equation_stretch_y", "geometric,ratio or tanh,strength", "from the text, else uniform",

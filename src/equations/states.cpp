@@ -1,6 +1,7 @@
 // Initial and exact states.
 
 #include "equations/equation.hpp"
+#include "equations/files.hpp"
 
 namespace shellac {
 
@@ -102,10 +103,13 @@ PetscErrorCode EquationOnGrid::GetState(equation::VectorFunction function, Petsc
 }
 
 PetscErrorCode EquationOnGrid::GetInitial(PetscReal time, Vec u) {
+  std::vector<std::string> names;
+
   PetscFunctionBegin;
   const bool loads = !equation_->initial.empty();
+  for (const auto &unknown : equation_->text.unknowns) names.push_back(unknown.name);
   PetscCall(GetState(loads ? nullptr : equation_->functions->initial, time, u));
-  if (loads) PetscCall(load_vector("-equation_initial", equation_->initial, u));
+  if (loads) PetscCall(load_vector(da_, "-equation_initial", equation_->initial, names, u));
   PetscCall(Impose(time, u));
   if (equation_->text.is_mixed()) PetscCall(SolveAlgebraic(time, u));
   PetscFunctionReturn(PETSC_SUCCESS);

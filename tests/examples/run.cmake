@@ -157,10 +157,10 @@ if(NOT complex)
   expect_file(g-002.vts ${xml} 1000)
   # A field and the initial state from files
   file(WRITE ${folder}/given.h "field(k)\nresidual = u - k\n")
-  expect("nonlinear equation" equation -equation ${gallery}/bratu.h -da_grid_x 17 -da_grid_y 9 -picture none
+  expect("nonlinear equation" equation -equation ${gallery}/bratu.h -da_grid_x 17 -da_grid_y 9 -picture k.vts
     -u_view binary:k.petsc)
   expect("linear equation: 1 nonlinear, 0 linear" equation -equation given.h -da_grid_x 17 -da_grid_y 9 -picture none
-    -equation_k k.petsc -equation_initial k.petsc)
+    -equation_k k.vts -equation_initial k.petsc)
   expect_error("-equation_k k.petsc: the file has 153 values" equation -equation given.h -picture none -equation_k k.petsc)
   if(alone)
     expect_error("the field k has no values; .*give -equation_k <file>" equation -equation given.h -picture none)
