@@ -82,12 +82,14 @@ TEST_CASE("kernels that are compiled at the same time are kept in one file, and 
 }
 
 // Bytes of a thread's memory that a text's kernel takes, from what NVRTC writes for a GPU that it does not know.
-static int bytes_in_memory(const std::string &content, const char *kernel = "values") {
+static int bytes_in_memory(const std::string &content, const char *kernel = "values", bool of_data = false) {
   shellac::EquationText text;
   std::string           assembly;
   int                   bytes = 0;
   REQUIRE(shellac::read_equation("text", content, &text) == "");
-  const std::string source = shellac::equation_kernel(text, shape_of(text, !strcmp(kernel, "products"), false), kernel);
+  auto shape = shape_of(text, !strcmp(kernel, "products"), false);
+  shape.of_data = of_data;
+  const std::string source = shellac::equation_kernel(text, shape, kernel);
   CHECK(shellac::nvrtc_compile(source, "text", 95, &assembly) == "");
   for (size_t at = 0; (at = assembly.find("__local_depot", at)) != std::string::npos; at++) {
     const size_t size = assembly.find_first_not_of("0123456789", at + 13);
@@ -123,6 +125,24 @@ TEST_CASE("a text with integrals compiles for a GPU", "[equations]") {
   for (const char *kernel : {"values", "entries", "products", "diagonals", "integrands"})
     CHECK(bytes_in_memory(with_integrals, kernel) <= 128);
 }
+
+static const char with_data[] =
+    "parameter(a, 2)\nparameter(b, 0.7)\nfield(k) = 1 + x^a\nfield(m)\nunknowns(u, v)\nrobin(left, a) = b*y\n"
+    "neumann(right, u) = -b*(u^2 - a)\nneumann(right, v)\nneumann(bottom) = a\ndirichlet(top) = b*x^a + t\n"
+    "rate(u) = d(k, u) + b*v^a + laplacian(a*u*m) + floor(a)*dx(k*m)\nrate(v) = max(a, u)*d(m, v) + upwind_x(b, "
+    "u)*m(1)";
+
+#if !defined(PETSC_USE_COMPLEX)
+TEST_CASE("derivatives by data compile for a GPU", "[equations]") {
+  if (!compiles_for_gpu()) return;
+  const std::string given = "identity(left) = a*y*t\nneumann(top) = a\nrate = d(k, u) + a*u*mean(k*u)",
+                    solid = "solid = k > 1.5\ndirichlet(solid) = a*t\nresidual = a*u - d(k, u)";
+  for (const std::string &text : {std::string(with_data), "parameter(a, 2)\nfield(k)\n" + given,
+                                  "grid(3, box, 2)\nparameter(a, 2)\nfield(k)\n" + solid})
+    for (const char *kernel : {"products", "transposed", "integrands"})
+      if (kernel[0] != 'i' || text.find("mean") < text.size()) CHECK(bytes_in_memory(text, kernel, true) <= 2048);
+}
+#endif
 
 static const char with_solid_cells[] =
     "field(k) = 1 + x + y*z\nsolid = abs(x - 0.4) < 0.2 && y + z < 0.9 || k > 1.7\ndirichlet(solid) = x + z\n"

@@ -23,7 +23,7 @@
 
    Notes:
    `DMDAEquationComputeJacobianP()` gives it its values. With it, `TSSetRHSJacobianP()` and `TSAdjointSolve()` have gradients
-   by parameters or by a field.
+   by parameters or by a field. The dense Mat is on a GPU where the vectors of the `DMDA` are.
 
    The gradient of f(u), where u solves F(u, p) = 0, is -P^T l, where l solves J^T l = df/du (`KSPSolveTranspose()`).
 
@@ -61,7 +61,7 @@ PETSC_EXTERN PetscErrorCode DMDACreateEquationJacobianP(DM da, const char name[]
    The Mat of a field has the state and time of this call, and parameters and fields as they are at each product. Rows of a
    singular residual are those of the text, without their mean.
 
-   They are computed on the host, and compiled at the first call.
+   They are compiled at the first call, and computed where the vectors are.
 
    Errors:
    `PETSC_ERR_FP` for a derivative that is not finite, `PETSC_ERR_ARG_INCOMP` for another Mat, `PETSC_ERR_ORDER` for a

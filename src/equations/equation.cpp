@@ -78,7 +78,9 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
     equation_->shape.holds_constants = true;
     equation_->kernels.names.push_back("products");
   }
-  for (LazyKernels *of : {&equation_->kernels, &equation_->value_kernels, &equation_->action_kernels})
+  if (!equation_->functions && !text.fields.empty()) equation_->sensitivity_kernels.names.push_back("transposed");
+  for (LazyKernels *of :
+       {&equation_->kernels, &equation_->value_kernels, &equation_->action_kernels, &equation_->sensitivity_kernels})
     if (!equation_->functions && text.has_integrals) of->names.push_back("integrands");
   MakeRegions();
   const size_t fields = text.fields.size();

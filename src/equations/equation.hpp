@@ -41,7 +41,7 @@ enum EquationKernel : size_t { values_kernel, entries_kernel, products_kernel };
 // Kernels that are made when they are first needed.
 struct LazyKernels {
   std::vector<std::string> names; // as equation_kernel() has them
-  bool                     along_vector = false;
+  bool                     along_vector = false, of_data = false;
   struct Made {
     EquationKernels kernels{};
     bool            tried = false;
@@ -63,7 +63,7 @@ struct Equation {
   LazyKernels                      impose_kernels{{"imposed"}};
   const equation::ActionFunctions      *action = nullptr; // compiled when it is first needed, as the next ones
   const equation::SensitivityFunctions *sensitivities = nullptr;
-  LazyKernels                           sensitivity_kernels; // none yet: they are computed on the host
+  LazyKernels                           sensitivity_kernels{{"products"}, false, true}; // and "transposed", by fields
   PetscMPIInt               ranks = 0; // of the grid that the equation was set on, which make the kernels together
   std::vector<PetscReal>    parameters;
   std::vector<bool>         known;           // [parameters]: it has a value
@@ -170,8 +170,8 @@ public:
   PetscErrorCode CopyState(Vec u, Vec *state);
   PetscErrorCode Act(PetscReal time, Vec state, Vec v, Vec y);
   PetscErrorCode AssembleAt(PetscReal time, Vec state, Mat A); // the entries at such a copy
-  // Derivatives of the values by data, computed on the host: y is that by a parameter at u; at a copy of the state that by
-  // a field, times v, or transposed, times v. Collective.
+  // Derivatives of the values by data, computed where the vectors are: y is that by a parameter at u; at a copy of the state
+  // that by a field, times v, or transposed, times v. Collective.
   PetscErrorCode ByParameter(PetscReal time, Vec u, size_t p, Vec y);
   PetscErrorCode ByField(PetscReal time, Vec state, size_t f, Vec v, Vec y);
   PetscErrorCode ByFieldTransposed(PetscReal time, Vec state, size_t f, Vec v, Vec y);
@@ -225,9 +225,10 @@ private:
   PetscErrorCode   GetCells(PetscMemType memory, CellLengths *cells);
   PetscErrorCode   AddByIntegrals(const PetscScalar *v, PetscScalar *sums); // of ByFieldTransposed()
   // A function at a state with ghost points, for a direction v or none, by one of these kernels, or on the host; without a
-  // state what is given on ends. Computed where the vectors are. Collective.
+  // state what is given on ends. fields: directions of these, with ghost points; null: none. Computed where the vectors are.
+  // Collective.
   PetscErrorCode   Compute(PetscReal time, Vec state, Vec v, Vec out, LazyKernels &kernels, size_t kernel,
-                           equation::VectorFunction on_host);
+                           equation::VectorFunction on_host, const std::vector<Vec> &fields = {});
   PetscErrorCode   ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
   std::string      ArmProblem(const int arm[5]) const;
   PetscErrorCode   CheckArms() const;
@@ -288,7 +289,9 @@ private:
   Scratch<PointSum>                      partial_sums_, sums_;
   std::vector<PetscScalar>               integrals_; // place_.integrals
   equation::Place                  place_ = {};
-  std::vector<equation::Fold>            folds_, fold_changes_; // place_.folds, place_.fold_changes
+  std::vector<equation::Fold>            folds_;            // place_.folds
+  Mirror<equation::Fold>                 fold_changes_;     // place_.fold_changes
+  Mirror<const PetscScalar *>            field_directions_; // place_.field_directions
   std::vector<unsigned char>       identity_;
   std::vector<double>              given_scale_;
   int                              own_arm_[5] = {0, 0, 0, 0, 0}; // place_.arm, on the host and on a GPU

@@ -25,7 +25,9 @@ PetscErrorCode EquationOnGrid::NeedKernels(Vec u, LazyKernels &lazy) {
   PetscCall(VecGetType(u, &type));
   if (std::string(type).find("cuda") == std::string::npos) PetscFunctionReturn(PETSC_SUCCESS);
   made.tried = true;
-  const EquationShape shape = shape_on_gpu(equation.shape, equation.text, lazy.along_vector, columns_);
+  EquationShape shape = equation.shape;
+  if (!lazy.of_data) shape = shape_on_gpu(shape, equation.text, lazy.along_vector, columns_);
+  shape.of_data = lazy.of_data;
   for (const std::string &name : lazy.names)
     sources.push_back({equation_kernel(equation.text, shape, name), {"shellac_" + name}});
   PetscCall(made.kernels.Create(grid_.comm, sources, equation.text.file, equation.cache.c_str(), shape));
@@ -61,7 +63,7 @@ PetscErrorCode EquationOnGrid::ReadFields(Arrays *arrays) {
 
 PetscErrorCode EquationOnGrid::SetPlace(PetscMemType memory, LazyKernels &lazy, const PetscScalar *direction) {
   PetscFunctionBegin;
-  const PetscScalar *source;
+  const PetscScalar *source, *const *directions;
   place_.u = compiled_array(u_);
   place_.direction = compiled_array(direction);
   place_.fields = reinterpret_cast<const equation::Scalar *const *>(field_arrays_.data());
@@ -76,6 +78,9 @@ PetscErrorCode EquationOnGrid::SetPlace(PetscMemType memory, LazyKernels &lazy, 
   PetscCall(SetTables(memory));
   PetscCall(source_.Get(memory, &source));
   place_.source = compiled_array(source);
+  PetscCall(fold_changes_.Get(memory, &place_.fold_changes));
+  PetscCall(field_directions_.Get(memory, &directions));
+  place_.field_directions = reinterpret_cast<const equation::Scalar *const *>(directions);
   PetscCall(Integrate(memory, lazy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -86,7 +91,7 @@ PlaceTables EquationOnGrid::Tables() const {
 }
 
 PetscErrorCode EquationOnGrid::Compute(PetscReal time, Vec state, Vec v, Vec out, LazyKernels &lazy, size_t kernel,
-                                       equation::VectorFunction on_host) {
+                                       equation::VectorFunction on_host, const std::vector<Vec> &fields) {
   const auto        &regions = state ? regions_ : given_regions_;
   const PetscScalar *direction = nullptr;
   PetscScalar       *to;
@@ -103,6 +108,10 @@ PetscErrorCode EquationOnGrid::Compute(PetscReal time, Vec state, Vec v, Vec out
   if (v) PetscCall(GetGhosts(&local, &v));
   if (v) PetscCall(arrays.Read(v, &direction));
   PetscCall(ReadFields(&arrays));
+  auto &directions = field_directions_.change();
+  directions.assign(fields.size(), nullptr);
+  for (size_t f = 0; f < fields.size(); f++)
+    if (fields[f]) PetscCall(arrays.Read(fields[f], &directions[f]));
   PetscCall(state ? arrays.Write(out, &to) : arrays.ReadWrite(out, &to));
   PetscCall(SetPlace(arrays.memory(), lazy, direction));
   if (PetscMemTypeDevice(arrays.memory()))

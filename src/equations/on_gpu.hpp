@@ -284,7 +284,7 @@ template <bool along_vector> struct WindowAtEnds {
       const bool any = leaves[0][dx + width] || leaves[1][dy + width] || leaves[2][dz + width];
       SHELLAC_EACH for (int c = 0; c < unknowns; c++) {
         const Real   f = factor[c][0][dx + width] * factor[c][1][dy + width] * factor[c][2][dz + width];
-        const Scalar given = has_data && any ? near.datum(c, dx, dy, dz) : Scalar(0);
+        const Scalar given = has_data && any ? plain(near.datum(c, dx, dy, dz)) : Scalar(0);
         u[c][n] = f == 0 ? given : given + f * u[c][n]; // its place may hold infinity
         if (along_vector) along[c][n] = f == 0 ? Scalar(0) : f * along[c][n];
       }

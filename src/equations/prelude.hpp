@@ -195,6 +195,7 @@ struct FromArrays {
   Index index(int dx, int dy, int dz) const {
     return at + dx + place.read_size[0] * (dy + place.read_size[1] * (Index)dz);
   }
+  Index  field_at(int dx, int dy, int dz) const { return index(dx, dy, dz); }
   Scalar unknown(int c, int dx, int dy, int dz) const { return place.u[index(dx, dy, dz) * unknowns + c]; }
   Scalar direction(int c, int dx, int dy, int dz) const { return place.direction[index(dx, dy, dz) * unknowns + c]; }
   Scalar field(int f, int dx, int dy, int dz) const { return place.fields[f][index(dx, dy, dz)]; }

@@ -93,7 +93,7 @@ inline void entries_by_loop(const Place &q, Index i, Index j, Index k, const Fro
 }
 
 // The Jacobian's rows at a point times the vector place.direction, or the rows' derivatives along data; the diagonal.
-template <class Row> struct Products : Computed<true, true> {
+template <class Row> struct Products : Computed<!of_data, !of_data> {
   template <int r = 0, class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
     entries_of<Row, r>(q, Along(), i, j, k, from, out + r);
@@ -107,6 +107,27 @@ template <class Row> struct Diagonals : Computed<false, false> {
     if constexpr (r + 1 < unknowns) at<r + 1>(q, i, j, k, from, nullptr, out);
   }
 };
+// The rows' derivatives by the values of a field, times the numbers place.direction of the point, are added to the places of
+// these values in `out`, on a GPU.
+#if defined(__CUDACC_RTC__)
+template <class Row> struct Transposed : Computed<false, false, 0> {
+  template <int r = 0, class From>
+  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
+    constexpr int y = dim > 1 ? width : 0, z = dim > 2 ? width : 0, count = arm_count < 9 ? arm_count : 9;
+    const Scalar  factor = q.direction[place_written(q, i, j, k) * unknowns + r];
+    Scalar        entries[count];
+    SHELLAC_ROLLED for (int first = 0; first < arm_count; first += count) {
+      entries_of<Row, r>(q, FieldSeeds<count>(first), i, j, k, from, entries);
+      SHELLAC_EACH for (int dz = -z; dz <= z; dz++) SHELLAC_EACH for (int dy = -y; dy <= y; dy++)
+          SHELLAC_EACH for (int dx = -width; dx <= width; dx++) {
+        const int arm = in_stencil(dx, dy, dz) ? arm_of(dx, dy, dz) - first : -1;
+        if (arm >= 0 && arm < count) atomicAdd(out + from.field_at(dx, dy, dz), factor * entries[arm]);
+      }
+    }
+    if constexpr (r + 1 < unknowns) at<r + 1>(q, i, j, k, from, nullptr, out);
+  }
+};
+#endif
 // What integrals are of, and the derivatives of these.
 template <class Row> struct Integrands : Computed<false, false, integral_numbers> {
   template <int n = 0, class From>

@@ -31,7 +31,6 @@ PetscErrorCode CompileSensitivities(MPI_Comm comm, Equation &equation, bool ahea
                           1, ahead));
   equation.sensitivities = static_cast<const equation::SensitivityFunctions *>(compiled);
   equation.sensitivity_kernels.integrands = equation.sensitivities->integrands;
-  for (auto &made : equation.sensitivity_kernels.made) made.tried = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,26 +39,16 @@ PetscErrorCode EquationOnGrid::BeginSensitivities(PetscReal time) {
   PetscCall(CheckComplete());
   place_.time = time;
   PetscCall(Update());
-  fold_changes_.assign(folds_.size(), {0, 0, 0});
-  place_.fold_changes = fold_changes_.data();
+  fold_changes_.change().assign(folds_.size(), {0, 0, 0});
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// fields: directions with ghost points; null: none
 PetscErrorCode EquationOnGrid::Along(PetscReal time, Vec state, const std::vector<Vec> &fields, Vec y) {
-  std::vector<const PetscScalar *> directions(fields.size(), nullptr);
-  Arrays                           arrays(PETSC_MEMTYPE_HOST);
-
   PetscFunctionBegin;
-  for (size_t f = 0; f < fields.size(); f++)
-    if (fields[f]) PetscCall(arrays.Read(fields[f], &directions[f]));
-  place_.field_directions = reinterpret_cast<const equation::Scalar *const *>(directions.data());
   const PetscErrorCode error =
-      Compute(time, state, NULL, y, equation_->sensitivity_kernels, 0, equation_->sensitivities->product);
+      Compute(time, state, NULL, y, equation_->sensitivity_kernels, 0, equation_->sensitivities->product, fields);
   place_.parameter = -1;
-  place_.field_directions = nullptr;
   PetscCall(error);
-  PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,6 +83,7 @@ PetscErrorCode EquationOnGrid::ByParameter(PetscReal time, Vec u, size_t p, Vec 
     fields[f] = work.back();
   }
   place_.parameter = -1;
+  auto &changes = fold_changes_.change();
   // a robin end's: those of (1 - αl/2) / (1 + αl/2) and l / (1 + αl/2), for a length l
   for (size_t i = 0; i < folds_.size(); i++) {
     const double          change = alpha[i / w];
@@ -104,8 +94,8 @@ PetscErrorCode EquationOnGrid::ByParameter(PetscReal time, Vec u, size_t p, Vec 
                        "alpha is 2 over a spacing, or the axis has fewer points than the stencil is wide: there is no "
                        "derivative by " +
                            name + "; change alpha or the number of points a little");
-    fold_changes_[i].factor = -change * fold.given * (1 + fold.factor) / 2;
-    fold_changes_[i].given = -change * fold.given * fold.given / 2;
+    changes[i].factor = -change * fold.given * (1 + fold.factor) / 2;
+    changes[i].given = -change * fold.given * fold.given / 2;
   }
   place_.parameter = (equation::Index)p;
   PetscCall(Along(time, u, fields, y));
@@ -174,8 +164,8 @@ PetscErrorCode EquationOnGrid::AddByIntegrals(const PetscScalar *v, PetscScalar 
 }
 
 PetscErrorCode EquationOnGrid::ByFieldTransposed(PetscReal time, Vec state, size_t f, Vec v, Vec y) {
-  const std::vector<const equation::Scalar *> no_directions(fields_.size(), nullptr);
-  Arrays             arrays(PETSC_MEMTYPE_HOST);
+  LazyKernels       &lazy = equation_->sensitivity_kernels;
+  Arrays             arrays;
   const PetscScalar *factors;
   PetscScalar       *sums;
   WorkVector         local;
@@ -183,6 +173,8 @@ PetscErrorCode EquationOnGrid::ByFieldTransposed(PetscReal time, Vec state, size
 
   PetscFunctionBegin;
   PetscCall(BeginSensitivities(time));
+  PetscCall(NeedKernels(y, lazy));
+  if (!KernelsOf(lazy).present() || equation_->functions->integral_numbers) arrays = Arrays(PETSC_MEMTYPE_HOST);
   if (ghosts_) PetscCall(local.Get(field_da_, true));
   if (ghosts_) out = local;
   PetscCall(VecSet(out, 0));
@@ -190,13 +182,16 @@ PetscErrorCode EquationOnGrid::ByFieldTransposed(PetscReal time, Vec state, size
   PetscCall(arrays.Read(v, &factors));
   PetscCall(ReadFields(&arrays));
   PetscCall(arrays.ReadWrite(out, &sums));
-  place_.field_directions = no_directions.data();
-  PetscCall(SetPlace(PETSC_MEMTYPE_HOST, equation_->sensitivity_kernels, factors));
+  field_directions_.change().assign(fields_.size(), nullptr);
+  PetscCall(SetPlace(arrays.memory(), lazy, factors));
   place_.field = (equation::Index)f;
-  for (const equation::Region &region : regions_)
-    equation_->sensitivities->transposed(&place_, &region, compiled_array(sums));
+  if (PetscMemTypeDevice(arrays.memory()))
+    PetscCall(KernelsOf(lazy).Vectors(1, place_, Tables(), regions_, compiled_array(sums)));
+  else
+    for (const equation::Region &region : regions_)
+      equation_->sensitivities->transposed(&place_, &region, compiled_array(sums));
   if (!integrals_.empty()) PetscCall(AddByIntegrals(factors, sums));
-  place_.field = -1, place_.field_directions = nullptr;
+  place_.field = -1;
   PetscCall(arrays.Restore());
   PetscCall(CheckArms());
   if (!ghosts_) PetscFunctionReturn(PETSC_SUCCESS);
@@ -320,14 +315,20 @@ PetscErrorCode DMDACreateEquationJacobianP(DM da, const char name[], Mat *P) {
   PetscCheck(problem.empty(), comm, PETSC_ERR_SUP, "%s", problem.c_str());
   PetscCall(create_whole(P, [&](Mat *made) {
     PetscInt rows = on_grid->grid().dof;
+    VecType  type;
     PetscFunctionBegin;
     if (by_field) {
       PetscCall(create_field_mat(da, *on_grid, name, made));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     for (const PetscInt n : on_grid->grid().size) rows *= n;
-    PetscCall(MatCreateDense(comm, rows, PETSC_DECIDE, PETSC_DETERMINE, name ? 1 : (PetscInt)text.parameters.size(),
-                             NULL, made));
+    PetscCall(DMGetVecType(da, &type));
+    auto create = MatCreateDense;
+#if defined(PETSC_HAVE_CUDA)
+    if (std::string(type).find("cuda") != std::string::npos) create = MatCreateDenseCUDA;
+#endif
+    PetscCall(
+        create(comm, rows, PETSC_DECIDE, PETSC_DETERMINE, name ? 1 : (PetscInt)text.parameters.size(), NULL, made));
     if (name) PetscCall(compose_context((PetscObject)*made, composed, new std::string(name)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));

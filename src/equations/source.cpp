@@ -476,7 +476,7 @@ std::string equation_sensitivity_source(const EquationText &text, const Equation
 }
 
 std::string equation_kernel(const EquationText &text, const EquationShape &shape, const std::string &kernel) {
-  return Writer(text, shape, Of::values, kernel).write();
+  return Writer(text, shape, shape.of_data ? Of::data : Of::values, kernel).write();
 }
 
 } // namespace shellac

@@ -18,6 +18,7 @@ struct EquationShape {
   // first axis.
   int  at_once = 1, columns = 1;
   bool whole_rows = false; // it computes points at the ends of the first axis with the others
+  bool of_data = false;    // derivatives by parameters and fields
 };
 // Steps as numbers; false if one is a formula.
 bool read_steps(const std::vector<Node> &arguments, int steps[3]);
@@ -42,8 +43,8 @@ std::string   equation_source(const EquationText &text, const EquationShape &sha
 std::string equation_action_source(const EquationText &text, const EquationShape &shape);
 // Of the derivatives by parameters and fields: a SensitivityFunctions.
 std::string equation_sensitivity_source(const EquationText &text, const EquationShape &shape);
-// The same with on_gpu.hpp, for NVRTC: of one of the kernels values, entries, products, diagonals. It defines shellac_
-// and that name.
+// The same with on_gpu.hpp, for NVRTC: of one of the kernels values, entries, products, diagonals, transposed. It defines
+// shellac_ and that name.
 std::string equation_kernel(const EquationText &text, const EquationShape &shape, const std::string &kernel);
 
 } // namespace shellac
