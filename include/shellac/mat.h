@@ -23,7 +23,7 @@
                                                                each assembly; default false
 .  -mat_stencil_fallback <error|aij>                         - effect of an entry outside the DMDA's stencil: an error,
                                                                or the Mat becomes an AIJ matrix; default error
--  -mat_stencil_halo <automatic|ipc|nccl|mpi|host>                    - how halos are exchanged between GPUs; default automatic
+-  -mat_stencil_halo <automatic|ipc|nccl|mpi|host>           - how halos are exchanged between GPUs; default automatic
 
    What is captured:
    Entries within the stencil of the DMDA, star or box, in 1-D to 3-D, with blocks of dof × dof values, with any boundary

@@ -7,8 +7,8 @@
 // never waits. Exchanges are counted on the GPU, so a CUDA graph can hold those of fillings. Other neighbours send messages:
 // by a GPU-aware MPI where PETSc has one, by NCCL where the ranks are on several hosts and it is found, otherwise by MPI
 // through pinned host buffers. So do ranks that share a GPU, because they would wait for their turn on it. Each pair chooses
-// its way once, at creation, and uses it for all vectors: in one exchange, the vector of one rank may be on the host and that
-// of its neighbour on a GPU.
+// its way once, at creation, and uses it for all vectors: in one exchange, the vector of one rank may be on the host and
+// that of its neighbour on a GPU.
 //
 // After a time limit, a waiting kernel gives up, sets its halo to NaN and tells the host, whose next exchange is an
 // error. Objects may be destroyed in any order: see device/exports.hpp.
