@@ -177,6 +177,9 @@ TEST_CASE("fields and states from files of VTK", "[equations]") {
     CHECK(worst(l, File(".vti", vtk("ImageData", l, ascii_array("heat", numbers(As::text, l)))).path) ==
           0); // the only one
     CHECK(
+        worst(l, File(".vti", vtk("ImageData", l, ascii_array("old.k", "1 ") + ascii_array("k", numbers(As::text, l))))
+                     .path) == 0);
+    CHECK(
         worst(l, File(".vtr", vtk("RectilinearGrid", l, appended_array("j", 0) + appended_array("k", other.size() + 8),
                                   block(other) + block(doubles), wide))
                      .path) == 0);
@@ -210,7 +213,7 @@ TEST_CASE("a grid in pieces from a file of VTK", "[equations]") {
   CHECK(worst(l, file(true).path) == 0);
   const File part = file(false);
   Options    options("-equation_k " + part.path);
-  EXPECT_ERROR(PETSC_ERR_FILE_UNEXPECTED, ({"-equation_k", "truncated"}), [&] {
+  EXPECT_ERROR(PETSC_ERR_FILE_UNEXPECTED, ({"-equation_k", "do not cover"}), [&] {
     Grid da;
     OK(make_grid(l, nullptr, &da));
     return DMDASetEquation(da, "field(k)\nresidual = u - k");
@@ -306,6 +309,9 @@ TEST_CASE("files that do not serve are refused on all ranks, with the remedy", "
     {".npy", npy(">f8", "6, 7", doubles), {"'>f8'", "astype('<f8')"}},
     {".npy", npy("<i8", "6, 7", doubles), {"'<i8'", "astype('<f8')"}},
     {".npy", npy("f", "6, 7", doubles), {"'f'", "astype('<f8')"}},
+#if !defined(PETSC_USE_COMPLEX)
+    {".npy", npy("<c16", "6, 7", doubles + doubles), {"complex"}},
+#endif
     {".npy", good.substr(0, good.size() - 1), {cut}},
     {".npy", good.substr(0, 40), {cut}},
     {".npy", "no numbers", {cut}},
@@ -313,6 +319,8 @@ TEST_CASE("files that do not serve are refused on all ranks, with the remedy", "
     {".vti", vtk("ImageData", lattice(3), ascii_array("k", numbers(As::text, lattice(3)))), {"(5, 6, 7, 1)", grid}},
     {".vti", vtk("ImageData", l, ascii_array("a", text) + ascii_array("b", text)), {"name k", "a, b"}},
     {".vti", vtk("ImageData", l, ""), {"name k", "none"}},
+    {".vti", vtk("ImageData", l, ascii_array("a.k", text) + ascii_array("b.k", text)), {"several", "a.k, b.k"}},
+    {".vti", vtk("ImageData", l, "<X WholeExtent=\"0 99 0 99 0 0\">" + ascii_array("k", text)), {cut}},
     {".vti", vtk("ImageData", l, ascii_array("k", "1 2 3")), {cut}},
     {".vti", vtk("ImageData", l, appended_array("k", 0, "Int32"), block<unsigned>(doubles)), {"Int32", "Float64"}},
     {".vti", vtk("ImageData", l, appended_array("k", 8), block<unsigned>(doubles)), {cut}},

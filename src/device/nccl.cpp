@@ -113,12 +113,21 @@ PetscErrorCode Nccl::Find(MPI_Comm comm, bool on_one_host, const Nccl **nccl) {
   }
   if (!made->possible_ || (!made->several_hosts_ && !on_one_host)) PetscFunctionReturn(PETSC_SUCCESS);
   if (!made->ranks_) {
-    Library::Id id = {};
+    struct {
+      Library::Id id;
+      int         error;
+    } first = {};
     PetscCallMPI(MPI_Comm_rank(comm, &rank));
-    if (rank == 0) PetscCall(check(library().get_id(&id)));
-    PetscCallMPI(MPI_Bcast(&id, sizeof(id), MPI_BYTE, 0, comm));
-    PetscCall(check(library().connect(&made->ranks_, ranks, id, rank)));
-    PetscCallCUDA(cudaStreamCreateWithFlags(&made->stream_, cudaStreamNonBlocking));
+    if (rank == 0) first.error = library().get_id(&first.id);
+    PetscCallMPI(MPI_Bcast(&first, sizeof(first), MPI_BYTE, 0, comm));
+    int error = first.error ? first.error : library().connect(&made->ranks_, ranks, first.id, rank);
+    if (!error) error = cudaStreamCreateWithFlags(&made->stream_, cudaStreamNonBlocking);
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, comm));
+    PetscCall(
+        PetscInfo(NULL, "NCCL between %d ranks: %s\n", (int)ranks, error ? "it does not connect them" : "connected"));
+    made->possible_ = !error;
+    if (error) made->ranks_ = nullptr; // where it does, it waits for the others for ever
+    if (error) PetscFunctionReturn(PETSC_SUCCESS);
   }
   *nccl = made;
   PetscFunctionReturn(PETSC_SUCCESS);

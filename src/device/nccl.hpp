@@ -19,7 +19,7 @@ public:
     PetscMPIInt rank; // the other one
   };
   // Collective. That of a communicator's ranks, as long as it lives; null where they are on one host, unless on_one_host,
-  // where a rank has no NCCL or no GPU, and where two share a GPU.
+  // where a rank has no NCCL or no GPU, two share a GPU, or NCCL does not connect them.
   static PetscErrorCode Find(MPI_Comm comm, bool on_one_host, const Nccl **nccl);
 
   // In a stream of its own, after `event`, which tells their end afterwards. Those between two ranks are in the same order

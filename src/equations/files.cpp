@@ -29,6 +29,7 @@ struct FileArray {
   std::string                          name;
   std::vector<size_t>                  shape; // the slowest index first
   std::function<std::string(double *)> read;  // all of it
+  bool                                 complex = false; // the last size is that of real and imaginary part
 };
 using FileArrays = std::vector<FileArray>;
 
@@ -74,7 +75,8 @@ std::string open_npy(const std::string &content, FileArrays *arrays) {
   FileArray          array;
   std::istringstream shape(entry("shape", ')'));
   for (size_t size; shape >> size; shape.ignore()) array.shape.push_back(size);
-  if (number == "c16") array.shape.push_back(2);
+  array.complex = number == "c16";
+  if (array.complex) array.shape.push_back(2);
   array.read = [&content, at = begin + length, number, n = product(array.shape)](double *to) {
     return convert(content, at, number == "f4" ? sizeof(float) : sizeof(double), n, to);
   };
@@ -103,7 +105,9 @@ struct VtkPart { // of an array, for a piece of the grid
   size_t      components, at; // where its numbers begin, or its block among the appended ones
 };
 
-std::string read_part(const std::string &content, const VtkFile &file, const VtkPart &part, double *to) {
+// known: of the grid's points, those that have values
+std::string read_part(const std::string &content, const VtkFile &file, const VtkPart &part, double *to,
+                      std::vector<bool> *known) {
   const size_t        bytes = part.type == "Float32" ? sizeof(float) : sizeof(double), c = part.components;
   std::vector<double> numbers(part.piece.points() * c);
   if (part.type != "Float32" && part.type != "Float64")
@@ -131,11 +135,12 @@ std::string read_part(const std::string &content, const VtkFile &file, const Vtk
   const double *from = numbers.data();
   const Extent &piece = part.piece, &whole = file.whole;
   for (long long k = piece.first[2]; k <= piece.last[2]; k++)
-    for (long long j = piece.first[1]; j <= piece.last[1]; j++, from += piece.size(0) * c)
-      std::copy_n(from, piece.size(0) * c,
-                  to + ((size_t)(piece.first[0] - whole.first[0]) +
-                        whole.size(0) * ((size_t)(j - whole.first[1]) + whole.size(1) * (size_t)(k - whole.first[2]))) *
-                           c);
+    for (long long j = piece.first[1]; j <= piece.last[1]; j++, from += piece.size(0) * c) {
+      const size_t row = (size_t)(j - whole.first[1]) + whole.size(1) * (size_t)(k - whole.first[2]),
+                   point = (size_t)(piece.first[0] - whole.first[0]) + whole.size(0) * row;
+      std::copy_n(from, piece.size(0) * c, to + point * c);
+      std::fill_n(known->begin() + (std::ptrdiff_t)point, piece.size(0), true);
+    }
   return "";
 }
 
@@ -159,14 +164,15 @@ std::string open_vtk(const std::string &content, size_t dim, FileArrays *arrays)
       if (!has("byte_order").empty() && has("byte_order") != own_order)
         return "its numbers are " + has("byte_order") + "; save it as " + own_order;
       file.head = has("header_type") == "UInt64" ? 8 : 4;
-    } else if (!has("WholeExtent").empty())
+    } else if (!has("WholeExtent").empty()) {
+      if (file.whole.points()) return damaged;
       file.whole = Extent(has("WholeExtent"));
-    else if (is("Piece")) {
+    } else if (is("Piece")) {
       piece = Extent(has("Extent"));
       for (int a = 0; a < 3; a++)
         if (piece.first[a] < file.whole.first[a] || piece.last[a] > file.whole.last[a]) return damaged;
     } else if (is("PointData") || is("/PointData"))
-      of_points = is("PointData");
+      of_points = is("PointData") && tag.back() != '/';
     else if (is("DataArray") && of_points) {
       const std::string components = has("NumberOfComponents");
       const size_t      count = components.empty() ? 1 : strtoull(components.c_str(), NULL, 10);
@@ -188,13 +194,12 @@ std::string open_vtk(const std::string &content, size_t dim, FileArrays *arrays)
   }
   for (size_t a = 0; a < parts.size(); a++)
     (*arrays)[a].read = [&content, file, of = parts[a]](double *to) {
-      size_t      left = file.whole.points();
-      std::string problem;
-      for (const VtkPart &part : of) {
-        if (problem.empty()) problem = read_part(content, file, part, to);
-        left -= part.piece.points();
-      }
-      return problem.empty() && left ? damaged : problem;
+      std::vector<bool> known(file.whole.points());
+      std::string       problem;
+      for (const VtkPart &part : of)
+        if (problem.empty()) problem = read_part(content, file, part, to, &known);
+      const bool all = std::find(known.begin(), known.end(), false) == known.end();
+      return problem.empty() && !all ? "its pieces do not cover the grid" : problem;
     };
   return file.whole.points() ? "" : damaged;
 }
@@ -270,33 +275,37 @@ std::string read_values(const std::string &path, const std::vector<size_t> &grid
   const size_t       dof = names.size();
   const bool         of_hdf5 = ending_of(path)[1] == 'h';
   FileArrays         arrays;
-  std::ostringstream stream;
-  if (!of_hdf5) stream << std::ifstream(path, std::ios::binary).rdbuf();
-  const std::string content = stream.str();
+  std::ifstream      stream(path, std::ios::binary | std::ios::ate);
+  std::string        content(of_hdf5 ? 0 : (size_t)PetscMax((long long)stream.tellg(), 0LL), 0);
+  stream.seekg(0).read(&content[0], (std::streamsize)content.size());
   std::string       problem = of_hdf5                     ? open_hdf5(path, &arrays)
                               : ending_of(path) == ".npy" ? open_npy(content, &arrays)
                                                           : open_vtk(content, grid.size(), &arrays);
   (void)quiet;
   values->resize(product(grid) * dof);
   for (size_t c = 0; c < dof && problem.empty(); c++) {
-    const FileArray *found = nullptr;
-    bool             by_name = false, whole;
-    std::string      all;
+    std::vector<const FileArray *> of; // that name
+    std::string                    all;
     for (const FileArray &array : arrays) {
-      const bool is = ends_with("." + array.name, "." + names[c]); // u.v is PETSc's name of v in a vector u
-      if (is || arrays.size() == 1) found = &array, by_name = is;
+      const bool is = array.name == names[c], has = !of.empty() && of[0]->name == names[c];
+      if (is) of.clear();
+      if (is || (!has && ends_with(array.name, "." + names[c]))) of.push_back(&array); // PETSc's u.v is v in a vector u
       all += (all.empty() ? "" : ", ") + array.name;
     }
+    if (of.size() > 1) return "several of its arrays have the name " + names[c] + "; they are: " + all;
+    const bool             by_name = !of.empty();
+    const FileArray *const found = by_name ? of[0] : arrays.size() == 1 ? &arrays[0] : nullptr;
     if (!found) return "it has no array of the name " + names[c] + "; its arrays are: " + (all.empty() ? "none" : all);
     // the grid's sizes, then components, then the parts of complex numbers
     std::vector<size_t> rest = found->shape, needed = grid;
     const bool          fits = rest.size() >= grid.size() && std::equal(grid.begin(), grid.end(), rest.begin());
     if (fits) rest.erase(rest.begin(), rest.begin() + (std::ptrdiff_t)grid.size());
-    const size_t parts =
-        scalars_are_complex && !rest.empty() && rest.back() == 2 && (rest.size() == 2 || dof == 1) ? 2 : 1;
+    if (found->complex && !scalars_are_complex) return "its numbers are complex, and this PETSc has real ones";
+    const bool   pairs = scalars_are_complex && !rest.empty() && rest.back() == 2 && (rest.size() == 2 || dof == 1);
+    const size_t parts = fits && (pairs || found->complex) ? 2 : 1;
     if (parts == 2) rest.pop_back();
     const size_t components = rest.empty() ? 1 : rest[0];
-    whole = components == dof;
+    const bool   whole = components == dof;
     if (dof > 1) needed.push_back(dof);
     if (!fits || rest.size() > 1 || (!whole && (components != 1 || !by_name)))
       return "its array " + found->name + (found->name.empty() ? "" : " ") + "has the sizes " + text_of(found->shape) +

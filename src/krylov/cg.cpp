@@ -39,13 +39,11 @@ PetscErrorCode Solve::FindMemory() {
 PetscErrorCode Solve::FindPreconditioner() {
   PetscBool    none, jacobi;
   MatNullSpace space;
-  Mat          P;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCNONE, &none));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp_->pc, PCJACOBI, &jacobi));
-  PetscCall(PCGetOperators(ksp_->pc, NULL, &P));
-  PetscCall(ksp_->transpose_solve ? MatGetTransposeNullSpace(P, &space) : MatGetNullSpace(P, &space));
+  PetscCall(ksp_->transpose_solve ? MatGetTransposeNullSpace(A_, &space) : MatGetNullSpace(A_, &space));
   projects_ = space;
   is_diagonal_ = (none || (jacobi && ksp_->pc_side == PC_LEFT)) && !space;
   varies_ = false;

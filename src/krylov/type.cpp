@@ -42,14 +42,12 @@ PetscErrorCode solve_bcgs(KSP ksp) {
 
 // From the right, x becomes the solution at the end.
 PetscErrorCode build_bcgs(KSP ksp, Vec given, Vec *solution) {
-  const Vec x = ksp->vec_sol, v = given ? given : ksp->work[2];
+  const Vec v = given ? given : ksp->work[2];
 
   PetscFunctionBegin;
-  if (ksp->pc_side == PC_RIGHT && !ksp->reason) {
-    PetscCall(KSP_PCApply(ksp, x, v));
-    if (!ksp->guess_zero) PetscCall(VecAXPY(v, 1, data_of(ksp)->guess));
-  } else
-    PetscCall(VecCopy(x, v));
+  if (ksp->pc_side == PC_LEFT) PetscFunctionReturn(KSPBuildSolutionDefault(ksp, given, solution));
+  PetscCall(KSP_PCApply(ksp, ksp->vec_sol, v));
+  if (!ksp->guess_zero) PetscCall(VecAXPY(v, 1, data_of(ksp)->guess));
   *solution = v;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
