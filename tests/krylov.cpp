@@ -245,12 +245,11 @@ TEST_CASE("fusedcg solves consistent systems of singular matrices", "[krylov]") 
   }
   // that of the operator, whatever the preconditioner is made of
   Matrix plain = make_reference(p, da);
-  Vector shifted = copy_of(b), x[2] = {make_vector(da), make_vector(da)};
-  OK(VecShift(shifted, 1));
+  Vector x[2] = {make_vector(da), make_vector(da)};
   for (int n = 0; n < 2; n++) {
     Solver ksp = make_solver(B, std::string(n ? theirs : ours) + "-test_ksp_rtol 1e-9 -test_pc_type jacobi");
     OK(KSPSetOperators(ksp, B, plain));
-    OK(KSPSolve(ksp, shifted, x[n]));
+    OK(KSPSolve(ksp, b, x[n]));
   }
   CHECK(difference(x[0], x[1]) <= 1e-5);
   // the null space of the transpose is that of its solves alone, also where nothing else tells of one

@@ -46,8 +46,8 @@ PetscErrorCode build_bcgs(KSP ksp, Vec given, Vec *solution) {
 
   PetscFunctionBegin;
   if (ksp->pc_side == PC_LEFT) PetscFunctionReturn(KSPBuildSolutionDefault(ksp, given, solution));
-  PetscCall(KSP_PCApply(ksp, ksp->vec_sol, v));
-  if (!ksp->guess_zero) PetscCall(VecAXPY(v, 1, data_of(ksp)->guess));
+  PetscCall(ksp->reason ? VecCopy(ksp->vec_sol, v) : KSP_PCApply(ksp, ksp->vec_sol, v));
+  if (!ksp->reason && !ksp->guess_zero) PetscCall(VecAXPY(v, 1, data_of(ksp)->guess));
   *solution = v;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
