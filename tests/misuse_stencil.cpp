@@ -173,8 +173,8 @@ TEST_CASE("settings of stencil", "[misuse]") {
   const auto out = PETSC_ERR_ARG_OUTOFRANGE, null = PETSC_ERR_ARG_NULL;
   check_mistakes([&](Vec *y) { return a.product(y); },
                  {
-                     CALL(out, "3|automatic, ipc or host", MatSetHaloType(A, halo(3))),
-                     CALL(out, "-1|automatic, ipc or host", MatSetHaloType(A, halo(-1))),
+                     CALL(out, "5|automatic, ipc, nccl, mpi or host", MatSetHaloType(A, halo(5))),
+                     CALL(out, "-1|automatic, ipc, nccl, mpi or host", MatSetHaloType(A, halo(-1))),
                      CALL(PETSC_ERR_ORDER, "MatSetUp", MatSetHaloType(A, MAT_HALO_HOST)),
                      CALL(null, "null", MatSetHaloType(NULL, MAT_HALO_HOST)),
                      CALL(out, "4|automatic", MatStencilShellSetCompression(A, compression(4))),
@@ -189,7 +189,7 @@ TEST_CASE("settings of stencil", "[misuse]") {
                      CALL(null, "null", MatStencilShellSetFallback(NULL, MAT_STENCILSHELL_FALLBACK_AIJ)),
                      CALL(null, "null", MatStencilShellSetKeepArrays(NULL, PETSC_TRUE)),
                      CALL(null, "null", MatStencilShellSetVerify(NULL, PETSC_TRUE)),
-                     CALL(out, "3|automatic, ipc or host", MatSetHaloType(A, halo(on_last(3, 0)))),
+                     CALL(out, "5|automatic, ipc, nccl, mpi or host", MatSetHaloType(A, halo(on_last(5, 0)))),
                      CALL(out, "4|automatic", MatStencilShellSetCompression(A, compression(on_last(4, 0)))),
                      CALL(out, "tolerance|nan", MatStencilShellSetTolerance(A, on_last<PetscReal>(NAN, 0))),
                      CALL(out, "2|error|aij", MatStencilShellSetFallback(A, fallback(on_last(2, 0)))),

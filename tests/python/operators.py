@@ -336,7 +336,8 @@ class Mistakes(unittest.TestCase):
         points, field = np.zeros((3, 2)), da.createGlobalVec()
         cases = [
             (lambda: shellac.laplace(da, boundary="dirichlet"), ValueError, "'eliminated', 'identity', 'neumann'"),
-            (lambda: shellac.laplace(da, length=[1, 1]), TypeError, "unexpected keyword argument 'length'; use one of boundary"),
+            (lambda: shellac.laplace(da, length=[1, 1]), TypeError,
+             "unexpected keyword argument 'length'; use one of mask, wall, boundary"),
             (lambda: shellac.kernelsum(points, method="fast"), TypeError, "'method'; use one of kernel, .*self, type"),
             (lambda: shellac.burgers(ts, boundary="inflow"), TypeError, "'boundary'; use one of flux, reconstruct, bc"),
             (lambda: shellac.vector(["a", "b"]), TypeError, "array of numbers"),
@@ -355,7 +356,8 @@ class Mistakes(unittest.TestCase):
             (lambda: shellac.diffusion(da, 1, mask=1), TypeError, "mask"),
             (lambda: shellac.diffusion(da, 1, mean="arithmetic"), ValueError, "no effect where k is a constant; leave it"),
             (lambda: shellac.diffusion(da, [field] * 2, mean="harmonic"), ValueError, "no effect where k is given on faces"),
-            (lambda: shellac.laplace(da, halo="usb"), ValueError, "'usb'; use one of 'automatic', 'ipc', 'host'"),
+            (lambda: shellac.laplace(da, halo="usb"), ValueError,
+             "'usb'; use one of 'automatic', 'ipc', 'nccl', 'mpi', 'host'"),
             (lambda: shellac.diffusion(da), TypeError, "diffusion\\(\\): missing a required argument: 'k'"),
             (lambda: shellac.advection_diffusion(da, 1, [1]), PETSc.Error, "give 2"),
             (lambda: shellac.advection_diffusion(da, 1, [1, 0], scheme="quick"), ValueError, "'central', 'upwind'"),
