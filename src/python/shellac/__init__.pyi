@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from petsc4py import PETSc
 
 Boundary = Literal["eliminated", "identity", "neumann", "robin"]
-Halo = Literal["automatic", "ipc", "host"]
+Halo = Literal["automatic", "ipc", "nccl", "mpi", "host"]
 Mean = Literal["harmonic", "arithmetic"]
 Mask = Union[PETSc.Vec, ndarray]
 Wall = Literal["noflux", "value"]
@@ -18,11 +18,13 @@ __version__: str
 KERNELS: Mapping[str, Any]
 
 def library_path() -> str: ...
-def laplace(da: PETSc.DMDA, *, boundary: Union[Boundary, Sequence[Boundary], None] = ...,
+def laplace(da: PETSc.DMDA, *, mask: Optional[Mask] = ..., wall: Optional[Wall] = ...,
+            boundary: Union[Boundary, Sequence[Boundary], None] = ...,
             robin: Union[float, Sequence[float], None] = ..., shape: Optional[Literal["star", "box"]] = ...,
             lengths: Optional[Sequence[float]] = ..., halo: Optional[Halo] = ...,
             prefix: Optional[str] = ...) -> PETSc.Mat: ...
 def helmholtz(da: PETSc.DMDA, *, shift: Optional[Scalar] = ..., omega: Optional[float] = ...,
+              mask: Optional[Mask] = ..., wall: Optional[Wall] = ...,
               boundary: Union[Boundary, Sequence[Boundary], None] = ..., robin: Union[float, Sequence[float], None] = ...,
               shape: Optional[Literal["star", "box"]] = ..., lengths: Optional[Sequence[float]] = ...,
               halo: Optional[Halo] = ..., prefix: Optional[str] = ...) -> PETSc.Mat: ...
