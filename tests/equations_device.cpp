@@ -202,13 +202,7 @@ private:
 };
 
 static PetscReal difference_of_values(DM da, Vec v, DM reference_da, Vec reference) {
-  const auto x = natural_values(da, v), y = natural_values(reference_da, reference);
-  PetscReal  difference = 0, largest = 0;
-  for (size_t i = 0; i < x.size(); i++) {
-    difference = std::max(difference, PetscAbsScalar(x[i] - y[i]));
-    largest = std::max(largest, PetscAbsScalar(y[i]));
-  }
-  return difference / largest;
+  return difference_beside_largest(natural_values(da, v), natural_values(reference_da, reference));
 }
 
 // Of the same equation, on grids of vectors on the host and on the GPU. stored: entries, too

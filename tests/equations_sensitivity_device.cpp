@@ -12,13 +12,7 @@ using namespace tests;
 
 // The largest difference beside the largest value of the second one.
 static PetscReal worst(DM da, Vec v, DM reference_da, Vec reference) {
-  const auto x = natural_values(da, v), y = natural_values(reference_da, reference);
-  PetscReal  difference = 0, largest = 0;
-  for (size_t i = 0; i < x.size(); i++) {
-    difference = std::max(difference, PetscAbsScalar(x[i] - y[i]));
-    largest = std::max(largest, PetscAbsScalar(y[i]));
-  }
-  return difference / largest;
+  return difference_beside_largest(natural_values(da, v), natural_values(reference_da, reference));
 }
 
 static const char with_data[] =

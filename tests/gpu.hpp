@@ -22,6 +22,17 @@ inline bool no_gpu(bool ends_case = true) {
   return ends_case ? skips(true) : true;
 }
 
+// The largest difference from a reference, beside the largest value of that.
+inline PetscReal difference_beside_largest(const std::vector<PetscScalar> &values,
+                                           const std::vector<PetscScalar> &reference) {
+  PetscReal difference = 0, largest = 0;
+  for (size_t i = 0; i < reference.size(); i++) {
+    difference = PetscMax(difference, PetscAbsScalar(values[i] - reference[i]));
+    largest = PetscMax(largest, PetscAbsScalar(reference[i]));
+  }
+  return difference / largest;
+}
+
 #if defined(PETSC_HAVE_CUDA)
 // What `work` copies between the host and the GPU, single numbers aside; after PetscLogDefaultBegin().
 struct Copied {

@@ -56,12 +56,7 @@ static std::vector<PetscScalar> cycled_alone(const Lattice &l, const Fill &fill,
 
 static void check_alike(const std::vector<PetscScalar> &some, const std::vector<PetscScalar> &others,
                         PetscReal tolerance) {
-  PetscReal most = 0, largest = 0;
-  for (size_t i = 0; i < others.size(); i++) {
-    most = PetscMax(most, PetscAbsScalar(some[i] - others[i]));
-    largest = PetscMax(largest, PetscAbsScalar(others[i]));
-  }
-  CHECK(most <= tolerance * largest);
+  CHECK(difference_beside_largest(some, others) <= tolerance);
 }
 
 TEST_CASE("windows of levels on several GPUs give the host's cycles", "[multigrid][device]") {

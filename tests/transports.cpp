@@ -14,21 +14,14 @@ using namespace tests;
 static Matrix created(DM da) {
   Matrix A;
   OK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  PetscErrorCode code = DMCreateMatrix(da, &A);
-  if (!code) code = MatSetUp(A);
+  const PetscErrorCode code = DMCreateMatrix(da, &A); // sets it up
   OK(PetscPopErrorHandler());
   if (code) CHECK(code == PETSC_ERR_ARG_INCOMP);
   return A;
 }
 
 static void check_alike(DM host, Vec x, DM device, Vec y, PetscReal tolerance) {
-  const auto expected = natural_values(host, x), values = natural_values(device, y);
-  PetscReal  most = 0, largest = 0;
-  for (size_t n = 0; n < expected.size(); n++) {
-    most = PetscMax(most, PetscAbsScalar(values[n] - expected[n]));
-    largest = PetscMax(largest, PetscAbsScalar(expected[n]));
-  }
-  CHECK(most <= tolerance * largest);
+  CHECK(difference_beside_largest(natural_values(device, y), natural_values(host, x)) <= tolerance);
 }
 
 TEST_CASE("GPUs that exchange messages give the host's values", "[transports][device]") {

@@ -28,14 +28,7 @@ PetscErrorCode set_up(KSP ksp) {
 
 PetscErrorCode solve(KSP ksp) {
   PetscFunctionBegin;
-  PetscCall(Solve(ksp).Run());
-  data_of(ksp)->sound = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode solve_bcgs(KSP ksp) {
-  PetscFunctionBegin;
-  PetscCall(solve_by_bcgs(ksp));
+  PetscCall(data_of(ksp)->is_cg ? Solve(ksp).Run() : solve_by_bcgs(ksp));
   data_of(ksp)->sound = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,6 +102,7 @@ PetscErrorCode create(KSP ksp, bool is_cg) {
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
   ksp->ops->setup = set_up;
+  ksp->ops->solve = solve;
   ksp->ops->view = view;
   ksp->ops->reset = reset;
   ksp->ops->destroy = destroy;
@@ -123,7 +117,6 @@ PetscErrorCode KSPCreate_FusedCG(KSP ksp) {
   PetscCall(create(ksp, true));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
-  ksp->ops->solve = solve;
   ksp->ops->setfromoptions = set_from_options;
   ksp->ops->buildsolution = KSPBuildSolutionDefault;
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPCGSetType_C", set_type));
@@ -135,7 +128,6 @@ PetscErrorCode KSPCreate_FusedBCGS(KSP ksp) {
   PetscCall(create(ksp, false));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_RIGHT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_RIGHT, 1));
-  ksp->ops->solve = solve_bcgs;
   ksp->ops->buildsolution = build_bcgs;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
