@@ -65,7 +65,9 @@ static void refine(const Problem &coarse, int times, Problem *p) {
 
 static void check_order(int dim, PetscInt intervals, int refinements) {
   const PetscInt N[3] = {intervals, dim > 1 ? intervals : 1, dim > 2 ? intervals : 1};
+  int            turn = 0;
   for_each_problem(dim, N, [&](Problem coarse, DM) {
+    if (dim == 3 && !in_turn(turn++)) return;
     coarse.sigma = 2;
     PetscReal before = 0;
     for (int times = 0; times <= refinements; times++) {

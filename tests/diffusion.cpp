@@ -171,9 +171,11 @@ TEST_CASE("constants are the same as fields of one value", "[diffusion]") {
 }
 
 TEST_CASE("solutions of diffusion are of second order, of upwind advection of first", "[diffusion]") {
+  int turn = 0;
   for (MatLaplaceBoundaryType lower : all_forms)
     for (MatLaplaceBoundaryType upper : all_forms)
       for (int kind = 0; kind < 3; kind++) { // diffusion, central, upwind
+        if (!in_turn(turn++ + (int)upper)) continue;
         Medium coarse;
         coarse.forms[0][0] = lower, coarse.forms[0][1] = upper;
         coarse.N[0] = 40;

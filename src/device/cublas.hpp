@@ -4,7 +4,8 @@
 #include "device/petsc.hpp"
 
 #if SHELLAC_CUDA
-#include <cublas_v2.h>
+#undef PetscCallCUDA // the same
+#include <petscdevice_cuda.h>
 
 namespace shellac {
 

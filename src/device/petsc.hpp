@@ -8,8 +8,19 @@
 // layout must be the same for every compiler.
 #if defined(PETSC_HAVE_CUDA) && defined(__CUDACC__)
 #define SHELLAC_CUDA 1
-#include <petscdevice_cuda.h>
 PETSC_EXTERN PetscBool use_gpu_aware_mpi; // as the option says; not in the public headers
+// As in petscdevice_cuda.h, which brings all libraries of CUDA: half of many a source's time to compile
+#if PETSC_VERSION_LT(3, 20, 0)
+PETSC_EXTERN cudaStream_t PetscDefaultCudaStream;
+#else
+PETSC_EXTERN PetscErrorCode PetscGetCurrentCUDAStream(cudaStream_t *);
+#endif
+#define PetscCallCUDA(...)                                                                                             \
+  do {                                                                                                                 \
+    const cudaError_t shellac_error = __VA_ARGS__;                                                                     \
+    PetscCheck(shellac_error == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA error %d (%s): %s",                 \
+               (int)shellac_error, cudaGetErrorName(shellac_error), cudaGetErrorString(shellac_error));                \
+  } while (0)
 #else
 #define SHELLAC_CUDA 0
 #endif

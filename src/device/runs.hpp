@@ -97,6 +97,7 @@ template <class Function> PetscErrorCode for_each_run(PetscMemType memory, const
 // adds another sum. *sum is in `memory`, without synchronisation; work is room for partial sums.
 template <class Sum, class Function>
 PetscErrorCode sum_runs(PetscMemType memory, const Box &box, const Function &f, Scratch<Sum> *work, Sum *sum) {
+  static_assert(has_kernels || !sizeof(Function), "a loop for GPUs: CMakeLists.txt must give this source to nvcc");
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
 #if SHELLAC_CUDA

@@ -6,6 +6,8 @@
 #include <functional>
 #include <vector>
 
+#include <petscdevice.h>
+
 #include "device/petsc.hpp"
 #include "shellac.h"
 
