@@ -137,8 +137,6 @@ PetscErrorCode BurgersCheckValues(MPI_Comm comm, const BurgersSettings &settings
 
 // ---- rates.cpp
 
-// The cells of a 1-D grid with what is beyond them, from a field of a halo of that width.
-Line<PetscReal>  burgers_line(const Burgers &burgers, const Field<PetscScalar> &field, PetscInt width);
 Field<PetscReal> real_field(const Field<PetscScalar> &field);
 // to = du/dt of the state u [arrays in `memory`], or in 2-D the state after a stage; *extremes, where not null, become those
 // of the rank's cells.

@@ -31,8 +31,9 @@ template <class Real_> struct CentralDoubled {
 
 std::unique_ptr<BurgersOperations> make_central_doubled(Reconstruction reconstruction) {
   if (reconstruction != Reconstruction::constant) return nullptr;
-  return std::make_unique<SchemeOperations<CentralDoubled<PetscReal>>>(CentralDoubled<PetscReal>::name,
-                                                                       Constant<PetscReal>::name, 0.5);
+  return std::make_unique<SchemeOperations<CentralDoubled<PetscReal>>>(
+      CentralDoubled<PetscReal>::name, Constant<PetscReal>::name, 0.5,
+      make_host_scheme<CentralDoubled<PetscReal>>(reconstruction));
 }
 
 } // namespace shellac

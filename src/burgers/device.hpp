@@ -3,11 +3,63 @@
 
 #include <type_traits>
 
-#include "burgers/point.hpp"
+#include "burgers/operations.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
 namespace kernel {
+
+// The rates at one cell, from values that are looked up one by one: for the Jacobian, where they are dual numbers.
+// load(c, axis, offset): component c at that many steps from the cell along that axis.
+template <class Scheme, int dim, class T, class Load>
+__device__ __forceinline__ void point_rates(const BurgersPatch &patch, const PetscInt p[2], const Load &load,
+                                            T (&rate)[dim]) {
+  constexpr int r = Scheme::radius, width = 2 * r + 1;
+  for (int c = 0; c < dim; c++) rate[c] = T(0);
+  if (is_frozen<dim>(patch, p)) return;
+  for (int a = 0; a < dim; a++) {
+    const Scheme scheme(patch.at[a]);
+    if constexpr (!Scheme::has_faces) {
+      T u[width], along[1] = {T(0)};
+      for (int o = 0; o < width; o++) u[o] = load(a, a, o - r);
+      strip_rates<1>(scheme, u, along);
+      rate[a] = rate[a] + along[0];
+    } else {
+      const T q = load(a, a, 0);
+      for (int c = 0; c < dim; c++) {
+        T        u[width];
+        Edges<T> e[3];
+        for (int o = 0; o < width; o++) u[o] = load(c, a, o - r);
+        for (int o = 0; o < 3; o++) e[o] = scheme.edges(u + o);
+        const T near[3] = {u[r - 1], u[r], u[r + 1]};
+        rate[c] = rate[c] + (c == a ? rate_along(scheme, e, near) : rate_across(scheme, q, e, near));
+      }
+    }
+  }
+}
+
+template <class Scheme, int dim> struct PointJacobian {
+  using Real = typename Scheme::Real;
+  BurgersPatch patch;
+  Field<Real>  u, v;
+  Real         shift, scale;
+  Real        *y;
+
+  __device__ __forceinline__ void operator()(PetscInt i, PetscInt j, PetscInt) const {
+    const PetscInt p[2] = {i, j}, here[3] = {i, j, 0};
+    Dual<Real>     r[dim];
+    point_rates<Scheme>(
+        patch, p,
+        [&](int c, int axis, PetscInt offset) {
+          PetscInt q[3];
+          if (!find_cell(patch, p, axis, offset, q)) return Dual<Real>(patch.beyond[c][axis][offset < 0 ? 0 : 1]);
+          return Dual<Real>(u.value(patch.patch, q, c), v.value(patch.patch, q, c));
+        },
+        r);
+    for (int c = 0; c < dim; c++)
+      y[patch.patch.index(i, j, 0) * dim + c] = shift * v.value(patch.patch, here, c) + scale * r[c].d;
+  }
+};
 
 template <class T, int n> struct alignas(n * sizeof(T)) Values { T lane[n]; };
 
@@ -383,5 +435,19 @@ __global__ void __launch_bounds__(32 * resident_warps)
 }
 
 } // namespace kernel
+
+template <class... Parameters, class... Arguments>
+PetscErrorCode launch_kernel(void (*kernel)(Parameters...), dim3 blocks, int threads, size_t shared,
+                             const Arguments &...arguments) {
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (!blocks.x || !blocks.y) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(current_stream(&stream));
+  kernel<<<blocks, threads, shared, stream>>>(arguments...);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace shellac
 #endif

@@ -103,9 +103,9 @@ static PetscErrorCode take_steps(Burgers *burgers, PetscMemType memory, const St
   PetscFunctionBegin;
   if (burgers->fused.pass && burgers->settings.fused_steps > 1 && !PetscMemTypeHost(memory) &&
       burgers->grid.ranks[0] == 1 && operations.can_be_resident(stages, burgers->grid.N[0])) {
-    Field<PetscScalar> field = {};
-    field.u = from;
-    PetscCall(operations.resident(at, burgers_line(*burgers, field, 0), stages, dt, n, (PetscReal *)to));
+    Field<PetscReal> field = {};
+    field.u = (const PetscReal *)from;
+    PetscCall(operations.resident(at, burgers_line(burgers->patch, field, 0), stages, dt, n, (PetscReal *)to));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!burgers->fused.pass || burgers->settings.fused_steps == 1) {
@@ -121,9 +121,9 @@ static PetscErrorCode take_steps(Burgers *burgers, PetscMemType memory, const St
     PetscScalar *const next = passes % 2 ? to : work[0];
     PetscCall(burgers->fused.halo.Begin(from, memory));
     PetscCall(burgers->fused.halo.End());
-    PetscCall(operations.steps(memory, at,
-                               burgers_line(*burgers, burgers->fused.halo.field(), burgers->fused.halo_width), stages,
-                               dt, (int)count, (PetscReal *)next));
+    PetscCall(operations.steps(
+        memory, at, burgers_line(burgers->patch, real_field(burgers->fused.halo.field()), burgers->fused.halo_width),
+        stages, dt, (int)count, (PetscReal *)next));
     from = next;
     n -= count;
   }

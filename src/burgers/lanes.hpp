@@ -3,7 +3,7 @@
 // cell are in the previous and the next vector, in the same lane. So each value is loaded once in a stage, and each flux is
 // computed once and remains in a register.
 
-#include "burgers/rows.hpp"
+#include "burgers/scheme.hpp"
 #include "device/stream.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -12,9 +12,19 @@
 #define SHELLAC_LANES 0
 #endif
 
-#if SHELLAC_LANES
 namespace shellac {
 
+// The n cells of a tile as `length` vectors of lane_count values; past the end, the last cell's value.
+constexpr int lane_count = 8;
+void          into_lanes(const PetscReal *from, PetscInt n, PetscInt length, PetscReal *to);
+
+// `steps` steps of the n >= least_in_lanes cells of a tile; `to` is written from `halo`, which they reach, to n - halo.
+// memory: of two tiles, aligned to 64 bytes.
+constexpr PetscInt least_in_lanes = lane_count * lane_count;
+using StepsInLanes = void(const Coefficients<PetscReal> &at, const Stages &stages, PetscReal dt, int steps, PetscInt n,
+                          PetscInt halo, const PetscReal *from, PetscReal *memory, PetscReal *to);
+
+#if SHELLAC_LANES
 #define SHELLAC_INLINE inline __attribute__((always_inline))
 
 template <class Real> struct alignas(lane_count * sizeof(Real)) Lanes {
@@ -80,13 +90,11 @@ SHELLAC_WIDEST __attribute__((flatten)) void lanes_stage(Scheme scheme, const St
   }
 }
 
-// `steps` steps of the n >= least_in_lanes cells of a tile; `to` is written from `halo`, which they reach, to n - halo.
-// memory: of two tiles, aligned to 64 bytes.
-constexpr PetscInt least_in_lanes = lane_count * lane_count;
-
-template <class Scheme, class Real>
-void steps_in_lanes(const Scheme &scheme, const Stages &stages, Real dt, int steps, PetscInt n, PetscInt halo,
-                    const Real *from, Real *memory, Real *to) {
+template <class Scheme>
+void steps_in_lanes(const Coefficients<PetscReal> &at, const Stages &stages, PetscReal dt, int steps, PetscInt n,
+                    PetscInt halo, const PetscReal *from, PetscReal *memory, PetscReal *to) {
+  using Real = PetscReal;
+  const Scheme   scheme(at);
   const PetscInt length = (n + lane_count - 1) / lane_count;
   Lanes<Real>   *u = (Lanes<Real> *)memory, *u0 = u + length;
   const bool     viscous = scheme.at.nu2_h != 0, staged = stages.count > 1;
@@ -102,5 +110,6 @@ void steps_in_lanes(const Scheme &scheme, const Stages &stages, Real dt, int ste
   }
 }
 
-} // namespace shellac
 #endif
+
+} // namespace shellac

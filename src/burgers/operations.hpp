@@ -26,7 +26,9 @@ SHELLAC_HD unsigned long long magnitude_bits(double x) {
 }
 constexpr unsigned extremes_places = 64; // of them on a GPU, so that blocks do not wait for each other
 
-// A rank's part of a grid in 1-D or 2-D; the fields in Field<Real> have `dim` components at a cell.
+// A rank's part of a grid in 1-D or 2-D; the fields in Field<Real> have `dim` components at a cell. In 2-D the component along
+// an axis obeys the 1-D equation there, and carries the other one:
+//   u_t + (u²/2)_x + v u_y = ν Δu,   v_t + u v_x + (v²/2)_y = ν Δv.
 struct BurgersPatch {
   int                     dim;
   Patch                   patch;
@@ -36,11 +38,37 @@ struct BurgersPatch {
   PetscReal               beyond[2][2][2]; // [component][axis][end]
 };
 
+// Finds the cell `offset` steps from p along an axis, which may be in the halo: false if its value is a given one.
+SHELLAC_HD bool find_cell(const BurgersPatch &patch, const PetscInt p[2], int axis, PetscInt offset, PetscInt q[3]) {
+  const PetscInt n = patch.patch.size[axis];
+  q[0] = p[0], q[1] = p[1], q[2] = 0;
+  q[axis] += offset;
+  if (q[axis] >= 0 && q[axis] < n) return true;
+  const int e = q[axis] < 0 ? 0 : 1;
+  const End end = patch.end[axis][e];
+  if (end == End::value) return false;
+  if (end == End::wrap) q[axis] = (q[axis] % n + n) % n;
+  if (end == End::copy) q[axis] = e ? n - 1 : 0;
+  return true;
+}
+
+template <int dim> SHELLAC_HD bool is_frozen(const BurgersPatch &patch, const PetscInt p[2]) {
+  bool frozen = false;
+  for (int a = 0; a < dim; a++)
+    frozen = frozen || (patch.frozen[a][0] && p[a] == 0) || (patch.frozen[a][1] && p[a] == patch.patch.size[a] - 1);
+  return frozen;
+}
+
 // An entry of a row of the Jacobian: the component and the cell's indices on the patch, which may be in the halo.
 struct JacobianEntry {
   PetscInt  p[2], c;
   PetscReal value;
 };
+
+// The cells of a 1-D grid with what is beyond them, from a field of a halo of that width.
+Line<PetscReal> burgers_line(const BurgersPatch &patch, const Field<PetscReal> &field, PetscInt width);
+// The largest |x|, as its bits.
+unsigned long long largest_bits(const PetscReal *x, PetscInt n);
 
 struct BurgersOperations {
   virtual ~BurgersOperations() = default;

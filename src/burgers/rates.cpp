@@ -2,7 +2,6 @@
 
 #include "burgers/burgers.hpp"
 
-#include "burgers/rows.hpp"
 #include "burgers/types.hpp"
 
 namespace shellac {
@@ -16,16 +15,16 @@ PetscErrorCode BurgersRegisterEvents(PetscClassId classid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-Line<PetscReal> burgers_line(const Burgers &burgers, const Field<PetscScalar> &field, PetscInt width) {
+Line<PetscReal> burgers_line(const BurgersPatch &patch, const Field<PetscReal> &field, PetscInt width) {
   Line<PetscReal> line = {};
-  line.u = (const PetscReal *)field.u;
-  line.n = burgers.patch.patch.size[0];
+  line.u = field.u;
+  line.n = patch.patch.size[0];
   line.width = width;
   for (int e = 0; e < 2; e++) {
-    line.halo[e] = (const PetscReal *)field.halo[Direction::face(0, e)];
-    line.end[e] = burgers.patch.end[0][e];
-    line.frozen[e] = burgers.patch.frozen[0][e];
-    line.beyond[e] = burgers.patch.beyond[0][0][e];
+    line.halo[e] = field.halo[Direction::face(0, e)];
+    line.end[e] = patch.end[0][e];
+    line.frozen[e] = patch.frozen[0][e];
+    line.beyond[e] = patch.beyond[0][0][e];
   }
   return line;
 }
@@ -108,7 +107,7 @@ PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscSc
   PetscCall(burgers->halo.Begin(u, memory));
   PetscCall(burgers->halo.End());
   PetscCall(PetscLogGpuTimeBegin());
-  const Field<PetscScalar> field = burgers->halo.field();
+  const Field<PetscReal> field = real_field(burgers->halo.field());
   if (extremes) *extremes = {0, 0};
 #if SHELLAC_CUDA
   const bool   in_kernel = extremes && PetscMemTypeDevice(memory);
@@ -121,10 +120,10 @@ PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscSc
 #endif
   if (burgers->grid.dim == 1)
     PetscCall(burgers->operations->rates(memory, burgers->patch.at[0],
-                                         burgers_line(*burgers, field, burgers->operations->radius), where,
+                                         burgers_line(burgers->patch, field, burgers->operations->radius), where,
                                          (PetscReal *)to));
   else
-    PetscCall(burgers->operations->rates_2d(memory, burgers->patch, real_field(field), stage, where, (PetscReal *)to));
+    PetscCall(burgers->operations->rates_2d(memory, burgers->patch, field, stage, where, (PetscReal *)to));
   PetscCall(PetscLogGpuTimeEnd());
 #if SHELLAC_CUDA
   if (in_kernel) PetscCall(end_extremes(burgers, stream, extremes));

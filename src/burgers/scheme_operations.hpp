@@ -3,15 +3,14 @@
 
 #include "burgers/device.hpp"
 #include "burgers/host.hpp"
-#include "burgers/plane.hpp"
-#include "burgers/point.hpp"
 
 namespace shellac {
 
 template <class Scheme> class SchemeOperations final : public BurgersOperations {
 public:
   using Real = PetscReal;
-  SchemeOperations(const char *flux_name, const char *reconstruction_name, PetscReal cfl_number) {
+  SchemeOperations(const char *flux_name, const char *reconstruction_name, PetscReal cfl_number, const HostScheme &rows)
+      : on_host(rows) {
     flux = flux_name;
     reconstruction = reconstruction_name;
     radius = Scheme::radius;
@@ -27,18 +26,12 @@ public:
       constexpr int cells = 4;
       const bool    paired = ((size_t)u.u | (size_t)rate) % (2 * sizeof(Real)) == 0;
       const size_t  blocks = ((size_t)u.n + 256 * cells - 1) / (256 * cells);
-      cudaStream_t  stream;
-      if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscCall(current_stream(&stream));
-      if (paired)
-        kernel::rates<cells, true><<<(unsigned)blocks, 256, 0, stream>>>(Scheme(at), u, extremes, rate);
-      else
-        kernel::rates<cells, false><<<(unsigned)blocks, 256, 0, stream>>>(Scheme(at), u, extremes, rate);
-      PetscCallCUDA(cudaGetLastError());
+      const auto rates = paired ? kernel::rates<cells, true, Scheme, Real> : kernel::rates<cells, false, Scheme, Real>;
+      PetscCall(launch_kernel(rates, (unsigned)blocks, 256, 0, Scheme(at), u, extremes, rate));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
 #endif
-    rates_on_host<Scheme>(at, u, extremes, rate);
+    rates_on_host(on_host, at, u, extremes, rate);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -46,46 +39,49 @@ public:
                           Extremes *extremes, Real *to) const override {
     PetscFunctionBegin;
     PetscCall(check_backend(memory));
-    if constexpr (Scheme::has_faces) { // others are for 1-D
 #if SHELLAC_CUDA
+    if constexpr (Scheme::has_faces) // others are for 1-D
       if (PetscMemTypeDevice(memory)) {
         const PetscInt nx = patch.patch.size[0], ny = patch.patch.size[1];
         const int      columns = 8 * kernel::columns_of_warp(Scheme::radius);
         const bool     paired = ((size_t)u.u | (size_t)to) % (2 * sizeof(Real)) == 0;
         const unsigned blocks = (unsigned)((nx + columns - 1) / columns);
         PetscInt       rows = PetscMax(PetscMin((PetscInt)((PetscInt64)ny * blocks / 1024), 64), 16);
-        cudaStream_t   stream;
-        if (!nx || !ny) PetscFunctionReturn(PETSC_SUCCESS);
         rows = PetscMax(rows, (ny + 65534) / 65535); // a grid has no more blocks that way
-        PetscCall(current_stream(&stream));
         const dim3 grid(blocks, (unsigned)((ny + rows - 1) / rows));
-        const auto launch = paired ? kernel::plane_rates<true, Scheme, Real> : kernel::plane_rates<false, Scheme, Real>;
-        launch<<<grid, 256, 0, stream>>>(patch, u, stage, (int)rows, extremes, to);
-        PetscCallCUDA(cudaGetLastError());
+        const auto rates = paired ? kernel::plane_rates<true, Scheme, Real> : kernel::plane_rates<false, Scheme, Real>;
+        PetscCall(launch_kernel(rates, grid, 256, 0, patch, u, stage, (int)rows, extremes, to));
         PetscFunctionReturn(PETSC_SUCCESS);
       }
 #endif
-      rates_2d_on_host<Scheme>(patch, u, stage, extremes, to);
-    }
+    rates_2d_on_host(on_host, patch, u, stage, extremes, to);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode jacobian(PetscMemType memory, const BurgersPatch &patch, const Field<Real> &u, const Field<Real> &v,
                           Real shift, Real scale, Real *y) const override {
-    Boxes all;
-
     PetscFunctionBegin;
-    all.add(patch.patch.all());
-    if (patch.dim == 1)
-      PetscCall(for_each(memory, all, PointJacobian<Scheme, 1>{patch, u, v, shift, scale, y}));
-    else
-      PetscCall(for_each(memory, all, PointJacobian<Scheme, 2>{patch, u, v, shift, scale, y}));
+    PetscCall(check_backend(memory));
+#if SHELLAC_CUDA
+    if (PetscMemTypeDevice(memory)) {
+      const auto jacobian = [&](const auto &f) {
+        Boxes all;
+        all.add(patch.patch.all());
+        return launch_kernel(shellac::kernel::for_each<std::decay_t<decltype(f)>>,
+                             (unsigned)((all.points() + 255) / 256), 256, 0, all, f);
+      };
+      PetscCall(patch.dim == 1 ? jacobian(kernel::PointJacobian<Scheme, 1>{patch, u, v, shift, scale, y})
+                               : jacobian(kernel::PointJacobian<Scheme, 2>{patch, u, v, shift, scale, y}));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#endif
+    jacobian_on_host(on_host, patch, u, v, shift, scale, y);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   void jacobian_row(const BurgersPatch &patch, const Field<Real> &u, const PetscInt p[2], PetscInt c,
                     std::vector<JacobianEntry> *row) const override {
-    patch.dim == 1 ? point_row<Scheme, 1>(patch, u, p, c, row) : point_row<Scheme, 2>(patch, u, p, c, row);
+    jacobian_row_on_host(on_host, patch, u, p, c, row);
   }
 
   PetscErrorCode steps(PetscMemType memory, const Coefficients<Real> &at, const Line<Real> &u, const Stages &stages,
@@ -97,17 +93,13 @@ public:
       constexpr int cells = Scheme::radius > 1 ? 8 : 16, warps = kernel::step_warps;
       const int     halo = count * stages.count * Scheme::radius, own = 32 * cells - 2 * halo;
       const size_t  tiles = ((size_t)u.n + own - 1) / own, blocks = (tiles + warps - 1) / warps;
-      cudaStream_t  stream;
-      if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
-      PetscCall(current_stream(&stream));
-      const auto launch =
+      const auto    steps =
           stages.count > 1 ? kernel::steps<cells, true, Scheme, Real> : kernel::steps<cells, false, Scheme, Real>;
-      launch<<<(unsigned)blocks, 32 * warps, 0, stream>>>(Scheme(at), u, stages, dt, count, halo, out);
-      PetscCallCUDA(cudaGetLastError());
+      PetscCall(launch_kernel(steps, (unsigned)blocks, 32 * warps, 0, Scheme(at), u, stages, dt, count, halo, out));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
 #endif
-    steps_on_host<Scheme>(at, u, stages, dt, count, out);
+    steps_on_host(on_host, at, u, stages, dt, count, out);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -124,34 +116,35 @@ public:
     PetscFunctionBegin;
 #if SHELLAC_CUDA
     const size_t bytes = kernel::resident_bytes<Real>(u.n);
-    const auto launch = stages.count > 1 ? kernel::resident<true, Scheme, Real> : kernel::resident<false, Scheme, Real>;
-    cudaStream_t stream;
-    PetscCall(current_stream(&stream));
-    PetscCallCUDA(cudaFuncSetAttribute(launch, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    launch<<<1, 32 * kernel::resident_warps, bytes, stream>>>(Scheme(at), u, stages, dt, count, out);
-    PetscCallCUDA(cudaGetLastError());
+    const auto steps = stages.count > 1 ? kernel::resident<true, Scheme, Real> : kernel::resident<false, Scheme, Real>;
+    PetscCallCUDA(cudaFuncSetAttribute(steps, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    PetscCall(launch_kernel(steps, 1, 32 * kernel::resident_warps, bytes, Scheme(at), u, stages, dt, count, out));
 #else
     (void)at, (void)u, (void)stages, (void)dt, (void)count, (void)out;
 #endif
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+
+private:
+  HostScheme on_host;
 };
 
-template <class Flux, class Reconstruction> std::unique_ptr<BurgersOperations> make_operations() {
-  return std::make_unique<SchemeOperations<Conservative<PetscReal, Flux, Reconstruction>>>(
-      Flux::name, Reconstruction::name, Reconstruction::cfl);
+template <class Flux, class Edge> std::unique_ptr<BurgersOperations> make_operations(Reconstruction reconstruction) {
+  using Scheme = Conservative<PetscReal, Flux, Edge>;
+  return std::make_unique<SchemeOperations<Scheme>>(Flux::name, Edge::name, Edge::cfl,
+                                                    make_host_scheme<typename Scheme::Faces>(reconstruction));
 }
 
 template <template <class> class Flux> std::unique_ptr<BurgersOperations> make_schemes(Reconstruction reconstruction) {
   switch (reconstruction) {
   case Reconstruction::constant:
-    return make_operations<Flux<PetscReal>, Constant<PetscReal>>();
+    return make_operations<Flux<PetscReal>, Constant<PetscReal>>(reconstruction);
   case Reconstruction::minmod:
-    return make_operations<Flux<PetscReal>, Minmod<PetscReal>>();
+    return make_operations<Flux<PetscReal>, Minmod<PetscReal>>(reconstruction);
   case Reconstruction::vanleer:
-    return make_operations<Flux<PetscReal>, VanLeer<PetscReal>>();
+    return make_operations<Flux<PetscReal>, VanLeer<PetscReal>>(reconstruction);
   case Reconstruction::weno5:
-    return make_operations<Flux<PetscReal>, Weno5<PetscReal>>();
+    return make_operations<Flux<PetscReal>, Weno5<PetscReal>>(reconstruction);
   }
   return nullptr;
 }
