@@ -7,17 +7,6 @@
 
 namespace shellac {
 
-PetscErrorCode CompileAction(MPI_Comm comm, Equation &equation, bool ahead) {
-  const void *compiled;
-
-  PetscFunctionBegin;
-  PetscCall(CompileSource(comm, equation_action_source(equation.text, equation.shape),
-                          {"the equation", equation.text.file, equation.text.lines}, equation.cache.c_str(), &compiled,
-                          1, ahead));
-  equation.action = static_cast<const equation::ActionFunctions *>(compiled);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // ---- on a grid -------------------------------------------------------------------------------------------------------
 
 PetscErrorCode EquationOnGrid::CopyState(Vec u, Vec *state) {
@@ -299,7 +288,7 @@ static PetscErrorCode set_state(Mat A, PetscReal time, Vec u) {
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, (void *)&context));
   PetscCall(get_equation(A, &equation));
-  if (!equation->equation().action) PetscCall(CompileAction(equation->grid().comm, equation->equation(), false));
+  PetscCall(CompileFunctions(equation->grid().comm, equation->equation(), FunctionsOf::action));
   PetscCall(equation->CopyState(u, &context->state));
   context->time = time;
   context->entries_version = 0;

@@ -85,6 +85,26 @@ template <bool from_finer> static PetscErrorCode inherit(DM from, DM to, void *)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CompileFunctions(MPI_Comm comm, Equation &equation, FunctionsOf of, bool ahead) {
+  const bool  in_parts = of == FunctionsOf::values, is_action = of == FunctionsOf::action;
+  const void *compiled = in_parts ? nullptr : is_action ? (const void *)equation.action : equation.sensitivities;
+
+  PetscFunctionBegin;
+  if (compiled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CompileSource(comm, equation_source(equation.text, equation.shape, of),
+                          {"the equation", equation.text.file, equation.text.lines}, equation.cache.c_str(), &compiled,
+                          in_parts ? 3 : 1, ahead));
+  if (in_parts)
+    equation.functions = static_cast<const equation::Functions *>(compiled);
+  else if (is_action)
+    equation.action = static_cast<const equation::ActionFunctions *>(compiled);
+  else {
+    equation.sensitivities = static_cast<const equation::SensitivityFunctions *>(compiled);
+    equation.sensitivity_kernels.integrands = equation.sensitivities->integrands;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // ---- making ---------------------------------------------------------------------------------------------------------
 
 // What an option says about an axis that the grid has not.
@@ -250,13 +270,10 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   for (size_t f = 0; f < equation->field_files.size(); f++)
     if (!equation->field_files[f].empty()) PetscCall(made->LoadField(f, equation->field_files[f]));
   equation->cache = cache;
-  const void *compiled;
-  PetscCall(CompileSource(comm, equation_source(equation->text, equation->shape),
-                          {"the equation", file, equation->text.lines}, cache, &compiled, equation_source_parts,
-                          ahead));
-  equation->functions = static_cast<const equation::Functions *>(compiled);
-  if (ahead) PetscCall(CompileAction(comm, *equation, true));
-  if (ahead && problem_of_sensitivities(equation->text).empty()) PetscCall(CompileSensitivities(comm, *equation, true));
+  PetscCall(CompileFunctions(comm, *equation, FunctionsOf::values, ahead));
+  if (ahead) PetscCall(CompileFunctions(comm, *equation, FunctionsOf::action, true));
+  if (ahead && problem_of_sensitivities(equation->text).empty())
+    PetscCall(CompileFunctions(comm, *equation, FunctionsOf::data, true));
   PetscCall(made->Try(&equation->linear));
   holder.equation = nullptr;
   PetscCall(compose(da, std::move(made)));

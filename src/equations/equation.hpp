@@ -79,11 +79,10 @@ struct Equation {
   size_t unknowns() const { return text.unknowns.size(); }
 };
 
-// Its `action`; ahead: see CompileSource(). Collective.
-PetscErrorCode CompileAction(MPI_Comm comm, Equation &equation, bool ahead);
-// Its `sensitivities`, once; why there are none, or an empty string. by_field: not by a parameter
-std::string    problem_of_sensitivities(const EquationText &text);
-PetscErrorCode CompileSensitivities(MPI_Comm comm, Equation &equation, bool ahead);
+// Its `functions`, `action` or `sensitivities`, unless they are there; ahead: see CompileSource(). Collective.
+PetscErrorCode CompileFunctions(MPI_Comm comm, Equation &equation, FunctionsOf of, bool ahead = false);
+// Why there are no derivatives by parameters and fields, or an empty string.
+std::string problem_of_sensitivities(const EquationText &text);
 
 // The TS whose functions a DMDA's SNES calls.
 struct TimeStepper {

@@ -21,19 +21,6 @@ std::string problem_of_sensitivities(const EquationText &text) {
   return "";
 }
 
-PetscErrorCode CompileSensitivities(MPI_Comm comm, Equation &equation, bool ahead) {
-  const void *compiled;
-
-  PetscFunctionBegin;
-  if (equation.sensitivities) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CompileSource(comm, equation_sensitivity_source(equation.text, equation.shape),
-                          {"the equation", equation.text.file, equation.text.lines}, equation.cache.c_str(), &compiled,
-                          1, ahead));
-  equation.sensitivities = static_cast<const equation::SensitivityFunctions *>(compiled);
-  equation.sensitivity_kernels.integrands = equation.sensitivities->integrands;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode EquationOnGrid::BeginSensitivities(PetscReal time) {
   PetscFunctionBegin;
   PetscCall(CheckComplete());
@@ -239,7 +226,7 @@ PetscErrorCode multiply(Mat P, Vec v, Vec y) {
   const size_t f = find_field(equation->equation(), of->field.c_str(), &problem);
   if (problem.empty()) problem = problem_of_sensitivities(equation->equation().text);
   PetscCheck(problem.empty(), equation->grid().comm, PETSC_ERR_ARG_WRONGSTATE, "%s", problem.c_str());
-  PetscCall(CompileSensitivities(equation->grid().comm, equation->equation(), false));
+  PetscCall(CompileFunctions(equation->grid().comm, equation->equation(), FunctionsOf::data));
   PetscCall((equation->*product)(of->time, of->state, f, v, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -350,7 +337,7 @@ PetscErrorCode DMDAEquationComputeJacobianP(DM da, PetscReal time, Vec u, Mat P)
   PetscCall(GridCheckVector(on_grid->grid(), u, "state"));
   problem = problem_of_sensitivities(equation.text);
   PetscCheck(problem.empty(), comm, PETSC_ERR_SUP, "%s", problem.c_str());
-  PetscCall(CompileSensitivities(comm, equation, false));
+  PetscCall(CompileFunctions(comm, equation, FunctionsOf::data));
   PetscCall(try_method(P, method, &by_field, da, on_grid, time, u));
   if (by_field) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(query_context((PetscObject)P, composed, &name));

@@ -11,42 +11,19 @@
 
 namespace shellac {
 
-static const char interface_text[] =
-#include "equation_interface.inc"
-    ;
-static const char numbers_text[] =
-#include "equation_numbers.inc"
-    ;
-static const char series_text[] =
-#include "equation_series.inc"
-    ;
-static const char prelude_text[] =
-#include "equation_prelude.inc"
-    ;
-static const char near_ends_text[] =
-#include "equation_near_ends.inc"
-    ;
-static const char rows_text[] =
-#include "equation_rows.inc"
-    ;
-static const char helpers_text[] =
-#include "equation_helpers.inc"
-    ;
-static const char on_host_text[] =
-#include "equation_on_host.inc"
-    ;
-static const char on_gpu_text[] =
-#include "equation_on_gpu.inc"
-    ;
+// The headers that a source begins with, in turn.
+static const struct {
+  const char *name, *text;
+} headers[] = {
+#include "equation_headers.inc"
+};
 
 namespace {
-
-enum class Of { values, action, data };
 
 class Writer {
 public:
   // of: what the source has on the host; kernel: its name, or empty: for the host
-  Writer(const EquationText &text, const EquationShape &shape, Of of, const std::string &kernel = "")
+  Writer(const EquationText &text, const EquationShape &shape, FunctionsOf of, const std::string &kernel = "")
       : text_(text), shape_(shape), of_(of), kernel_(kernel) {}
 
   std::string write() {
@@ -55,15 +32,15 @@ public:
     boundary();
     if (!kernel_.empty())
       kernel();
-    else if (of_ == Of::action)
+    else if (of_ == FunctionsOf::action)
       line(exported("ActionFunctions") + "all_points<Products<Row>>, all_points<Diagonals<Row>>};");
-    else if (of_ == Of::data)
+    else if (of_ == FunctionsOf::data)
       sensitivities();
     else
       functions();
     const std::string generated = out_;
     out_ = scalars_are_complex ? "#define PETSC_USE_COMPLEX 1\n" : "";
-    if (of_ == Of::data) line("#define SHELLAC_EQUATION_OF_DATA");
+    if (of_ == FunctionsOf::data) line("#define SHELLAC_EQUATION_OF_DATA");
     out_ += "namespace shellac {\nnamespace equation {\n";
     number("dim", shape_.dim), number("unknowns", text_.unknowns.size()), number("width", shape_.width);
     number("parameter_count", text_.parameters.size()), number("field_count", text_.fields.size());
@@ -73,26 +50,15 @@ public:
     flag("box", shape_.box), flag("stretched", shape_.stretched), flag("has_exact", text_.has_exact);
     flag("has_data", has_data()), flag("data_vary", data_vary()), flag("ends_of_state", has_ends_of_state()),
         flag("imposes", imposes());
-    flag("steps_are_known", steps_are_known(text_)), flag("of_data", of_ == Of::data);
+    flag("steps_are_known", steps_are_known(text_)), flag("of_data", of_ == FunctionsOf::data);
     if (!kernel_.empty()) {
       number("points_at_once", shape_.at_once), number("columns", shape_.columns);
       flag("whole_rows", shape_.whole_rows);
     }
     out_ += "} // namespace equation\n} // namespace shellac\n";
-    const auto part = [&](const char *name, const char *text) {
-      out_ += "#line 1 \"" + std::string(name) + "\"\n" + text;
-    };
-    part("interface.hpp", interface_text);
-    part("numbers.hpp", numbers_text);
-    part("series.hpp", series_text);
-    part("prelude.hpp", prelude_text);
-    part("near_ends.hpp", near_ends_text);
-    part("rows.hpp", rows_text);
-    part("helpers.hpp", helpers_text);
-    if (kernel_.empty())
-      part("on_host.hpp", on_host_text);
-    else
-      part("on_gpu.hpp", on_gpu_text);
+    const std::string other = kernel_.empty() ? "on_gpu.hpp" : "on_host.hpp";
+    for (const auto &header : headers)
+      if (header.name != other) out_ += "#line 1 \"" + std::string(header.name) + "\"\n" + header.text;
     out_ += "#line 1 \"generated\"\nnamespace shellac {\nnamespace equation {\n" + generated;
     return out_ + "} // namespace equation\n} // namespace shellac\n";
   }
@@ -202,7 +168,7 @@ private:
     std::string names;
     for (size_t p = 0; p < text_.parameters.size(); p++) {
       const std::string name = name_in_cpp(text_.parameters[p].name), number = std::to_string(p);
-      names += of_ == Of::data
+      names += of_ == FunctionsOf::data
                    ? "const " + among + " " + name + " = parameter_of<" + among + ">(" + place + ", " + number + "); "
                    : "const R_ " + name + " = " + place + ".parameters[" + number + "]; ";
     }
@@ -316,7 +282,7 @@ private:
   }
 
   void robin() {
-    const bool of_data = of_ == Of::data; // then derivatives
+    const bool of_data = of_ == FunctionsOf::data; // then derivatives
     line(std::string("inline void all_robin(const Place *place_, Real *alpha_) {\nusing R_ = ") +
          (of_data ? "Series<2>; " : "Real; ") + parameters("(*place_)"));
     for_ends([&](const std::string &number, const EquationText::End &end, size_t, size_t) {
@@ -348,7 +314,7 @@ private:
     });
   }
   void fields() {
-    const bool        of_data = of_ == Of::data; // then their derivatives
+    const bool        of_data = of_ == FunctionsOf::data; // then their derivatives
     const std::string R = of_data ? "Series<2>" : "Real";
     const int         solid = text_.solid();
     auto              of_place = text_.fields;
@@ -413,7 +379,7 @@ private:
 
   const EquationText  &text_;
   const EquationShape &shape_;
-  Of                            of_;
+  FunctionsOf                   of_;
   std::string          kernel_;
   std::string          out_;
   std::map<std::string, size_t> formulas_; // that are read at neighbours: their numbers, by what they are in C++
@@ -463,20 +429,12 @@ EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool a
   return shape;
 }
 
-std::string equation_source(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape, Of::values).write();
-}
-
-std::string equation_action_source(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape, Of::action).write();
-}
-
-std::string equation_sensitivity_source(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape, Of::data).write();
+std::string equation_source(const EquationText &text, const EquationShape &shape, FunctionsOf of) {
+  return Writer(text, shape, of).write();
 }
 
 std::string equation_kernel(const EquationText &text, const EquationShape &shape, const std::string &kernel) {
-  return Writer(text, shape, shape.of_data ? Of::data : Of::values, kernel).write();
+  return Writer(text, shape, shape.of_data ? FunctionsOf::data : FunctionsOf::values, kernel).write();
 }
 
 } // namespace shellac

@@ -35,14 +35,13 @@ EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool a
 constexpr char compiled_text[] = "text";
 
 // The source: interface.hpp, numbers.hpp, prelude.hpp, near_ends.hpp, rows.hpp, helpers.hpp, on_host.hpp, and the
-// expressions behind #line, so that a compiler quotes the user's lines. It defines `shellac_compiled`, a
-// shellac::equation::Functions. It is compiled in parts.
-constexpr int equation_source_parts = 3;
-std::string   equation_source(const EquationText &text, const EquationShape &shape);
-// Of the Jacobian's action, which is compiled where it is used: an ActionFunctions.
-std::string equation_action_source(const EquationText &text, const EquationShape &shape);
-// Of the derivatives by parameters and fields: a SensitivityFunctions.
-std::string equation_sensitivity_source(const EquationText &text, const EquationShape &shape);
+// expressions behind #line, so that a compiler quotes the user's lines. It defines `shellac_compiled`.
+enum class FunctionsOf {
+  values, // a shellac::equation::Functions; it is compiled in parts
+  action, // of the Jacobian: an ActionFunctions, which is compiled where it is used
+  data    // the derivatives by parameters and fields: a SensitivityFunctions
+};
+std::string equation_source(const EquationText &text, const EquationShape &shape, FunctionsOf of);
 // The same with on_gpu.hpp, for NVRTC: of one of the kernels values, entries, products, diagonals, transposed. It defines
 // shellac_ and that name.
 std::string equation_kernel(const EquationText &text, const EquationShape &shape, const std::string &kernel);
