@@ -117,6 +117,7 @@ TEST_CASE("fluxes by weno5, and rates of second order in time, compile for a GPU
     CHECK(bytes_in_memory("grid(2, star, 3)\nrate = -weno5_x(u^2/2, u, u) - hll_weno5_y(u, u, 1, u)", kernel.c_str()) <=
           most);
     CHECK(bytes_in_memory("dirichlet(sides) = t*x\nrate2 = laplacian(u) - u_t", kernel.c_str()) <= 128);
+    CHECK(bytes_in_memory("neumann(sides) = -u_t/2\nrate2 = laplacian(u)", kernel.c_str()) <= most);
   }
 }
 

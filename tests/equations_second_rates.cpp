@@ -30,6 +30,9 @@ TEST_CASE("standing, travelling and damped waves, with errors of second order", 
       {"parameter(c, 2)\nf(s) = sin(3*s) + exp(-s^2)\nexact = f(x - c*t)\nidentity(left) = f(-c*t)\nneumann(right)\n"
        "rate2 = c^2*laplacian(u)",
        1, 20, TSCN, MATSTENCILSHELL},
+      {"parameter(c, 2)\nf(s) = sin(3*s) + exp(-s^2)\nexact = f(x - c*t)\nidentity(left) = f(-c*t)\n"
+       "neumann(right) = -u_t/c\nrate2 = c^2*laplacian(u)",
+       1, 40, TSCN, MATAIJ},
       {"parameter(c, 2)\nparameter(gamma, 0.8)\nw = sqrt(2*pi^2*c^2 - gamma^2/4)\ndirichlet(sides) = 0\n"
        "exact = exp(-gamma*t/2)*cos(w*t)*sin(pi*x)*sin(pi*y)\nrate2 = c^2*laplacian(u) - gamma*u_t",
        2, 9, TSCN, MATEQUATION},
@@ -48,6 +51,47 @@ TEST_CASE("standing, travelling and damped waves, with errors of second order", 
     INFO(c.text << ": " << error[0] << ", " << error[1]);
     CHECK(error[0] < 0.15);
     CHECK(error[1] < error[0] / 3.3);
+  }
+}
+
+// What is left of pulses that have left: the reflection of the absorbing sides.
+TEST_CASE("waves leave through absorbing sides", "[equations]") {
+  if (!equations_work(true)) return;
+  const char *texts[] = {"neumann(sides) = -u_t/c\ninitial = exp(-150*(x - 0.5)^2)\nrate2 = c^2*laplacian(u)",
+                         "out = -u_t/c\nneumann(right) = out\nidentity(left) = 0\nstretch(x, geometric, 2)\n"
+                         "f(s) = exp(-150*(s - 0.5)^2)\ninitial = f(x)\ninitial(u_t) = 300*c*(x - 0.5)*f(x)\n"
+                         "rate2 = c^2*laplacian(u)"};
+  Options     options("-ts_adapt_type none -ts_rk_type 4");
+  for (const std::string text : texts) {
+    PetscReal left[2];
+    for (int fine = 0; fine < 2; fine++) {
+      Grid   da = grid_with("parameter(c, 2)\n" + text, 1, 2, fine ? 160 : 80);
+      Vector u = steps(da, TSRK, 1e-3, 0.5);
+      left[fine] = 0;
+      const auto values = natural_values(da, u);
+      for (size_t n = 0; n < values.size(); n += 2) left[fine] = PetscMax(left[fine], PetscAbsScalar(values[n]));
+    }
+    INFO(text << ": " << left[0] << ", " << left[1]);
+    CHECK(left[0] < 0.03);
+    CHECK(left[1] < left[0] / 3.5);
+  }
+}
+
+// Also into corners, from two points away, and with other rules on other sides.
+TEST_CASE("the Jacobian has the derivatives of absorbing sides", "[equations]") {
+  if (!equations_work(true)) return;
+  const std::string sides = "parameter(c, 2)\nneumann(right) = -u_t/c - x*u_t^3\nrobin(top, 1.5) = y - u_t/c\n"
+                            "neumann(left) = u^2\nneumann(bottom) = -sin(u_t)\n";
+  for (const std::string row : {"rate2 = u*laplacian(u) - u_t", "grid(2, box, 2)\nrate2 = dxx(u)*dxy(u) + dyy(u*u)"}) {
+    INFO(row);
+    Lattice    l;
+    Grid       da;
+    const bool wide = row[0] == 'g';
+    l.dim = 2, l.dof = 2, l.N[0] = 6, l.N[1] = 5, l.N[2] = 1, l.width = wide ? 2 : 1;
+    if (wide) l.shape = DMDA_STENCIL_BOX;
+    if (!try_make_grid(l, &da)) continue;
+    set_equation(da, sides + row);
+    CHECK(jacobian_difference(da) <= 1e-6);
   }
 }
 
@@ -162,6 +206,12 @@ TEST_CASE("mistakes with equations of second order in time", "[misuse]") {
       {"rate = u_t", {"equation:1", "the name u_t is not declared"}},
       {"rate2 = laplacian(u_t)\nneumann(left) = -u^2",
        {"equation:2", "no flux of u_t follows", "neumann(left, u_t) = 0"}},
+      {"rate2 = laplacian(u_t)\nneumann(left) = -u_t", {"equation:2", "depends on u_t", "no flux of u_t follows"}},
+      {"rate2 = laplacian(u)\nneumann(left) = -u_t*u", {"equation:2", "on u or on u_t, not on both", "robin(left"}},
+      {"rate2 = laplacian(u)\nneumann(left) = -u_t(1)", {"equation:2", "write u_t without steps"}},
+      {"rate2 = laplacian(u)\ndirichlet(left) = u_t", {"equation:2", "cannot depend on u_t"}},
+      {"unknowns(u, v)\nrate2(u) = laplacian(u)\nrate(v) = u\nneumann(left, v) = u_t",
+       {"equation:4", "a boundary's datum cannot have u_t"}},
       {"a = t*t\nb = a*a\nc = b*b\nd1 = c*c\ne = d1*d1\nf = e*e\ng = f*f\nh = g*g\ni = h*h\nj = i*i\nk = j*j\n"
        "l = k*k\nm = l*l\nn = m*m\nexact = n*n\nrate2 = -u",
        {"equation:15", "too long"}},

@@ -136,12 +136,12 @@ std::string complete_derivatives(EquationText *text) {
         const EquationText::End &end = u.ends[a][side];
         EquationText::End       &of_v = v.ends[a][side];
         if (of_v.line) continue;
-        if (end.of_state && reads_neighbours(*text, v.name))
-          fail(end.line, "this flux depends on " + u.name + ", and no flux of " + v.name +
+        if ((end.of_state || end.of_velocity) && reads_neighbours(*text, v.name))
+          fail(end.line, "this flux depends on " + (end.of_state ? u : v).name + ", and no flux of " + v.name +
                              " follows from it; state one, as neumann(" + side_names[a][side] + ", " + v.name +
                              ") = 0");
-        of_v = end, of_v.value = Expression(), of_v.of_state = false;
-        if (!end.of_state) derive(end.value, &of_v.value);
+        of_v = end, of_v.value = Expression(), of_v.of_state = of_v.of_velocity = false;
+        if (!end.of_state && !end.of_velocity) derive(end.value, &of_v.value);
       }
   }
   return error;

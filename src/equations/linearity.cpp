@@ -160,7 +160,7 @@ bool is_linear(const EquationText &text, const std::vector<double> &parameters, 
     all = larger(all, rows.read(u.row().tree));
     for (const auto &axis : u.ends)
       for (const auto &end : axis)
-        if (end.of_state) all = larger(all, rows.read(end.value.tree));
+        if (end.of_state || end.of_velocity) all = larger(all, rows.read(end.value.tree));
   }
   return all.kind != Dependence::nonlinear;
 }

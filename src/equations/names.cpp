@@ -100,24 +100,33 @@ private:
   void check_end(const EquationText::Unknown &u, EquationText::End *end) {
     const auto needed = names_needed(text_, end->value.tree);
     const auto is_plain = [&](const std::string &name) { return !state_.count(name) || text_.definition(name); };
+    const int         derivative = text_.derivative_of((size_t)(&u - text_.unknowns.data()));
+    const std::string velocity = derivative < 0 ? "" : text_.unknowns[(size_t)derivative].name;
     end->of_state = needed.count(u.name);
+    end->of_velocity = needed.count(velocity);
+    const std::string &own = end->of_velocity ? velocity : u.name;
+    if (end->of_state && end->of_velocity)
+      fail(end->value.line, "a flux depends on " + u.name + " or on " + velocity +
+                                ", not on both; for a part that is a " + "multiple of " + u.name +
+                                ", state robin(left, alpha)");
     for (const std::string &name : needed)
-      if (name != u.name && !is_plain(name))
+      if (name != own && !is_plain(name))
         fail(end->value.line,
              "a boundary's datum cannot have " + name +
                  ", but only coordinates, the time, parameters and, of neumann and robin, the unknown itself" +
                  (text_.unknowns.size() > 1 ? "; here it is for " + u.name + ", as in neumann(left, " + u.name + ")"
                                             : ""));
-    if (end->of_state && (end == &u.ends[EquationText::walls][0] || end == &u.ends[EquationText::walls][1]))
-      fail(end->value.line, "what holds at the walls of solid cells cannot depend on " + u.name +
+    const bool of_own = end->of_state || end->of_velocity;
+    if (of_own && (end == &u.ends[EquationText::walls][0] || end == &u.ends[EquationText::walls][1]))
+      fail(end->value.line, "what holds at the walls of solid cells cannot depend on " + own +
                                 "; give a value or a flux of coordinates, the time and parameters");
-    if (end->of_state && end->form != EquationText::neumann && end->form != EquationText::robin)
-      fail(end->value.line, "the value of " + u.name + " on an end cannot depend on " + u.name +
-                                "; a flux can, as neumann(left) = -2*(" + u.name + " - 20)");
+    if (of_own && end->form != EquationText::neumann && end->form != EquationText::robin)
+      fail(end->value.line, "the value of " + u.name + " on an end cannot depend on " + own +
+                                "; a flux can, as neumann(left) = -2*(" + own + " - 20)");
     const auto look_for_steps = [&](const Node &tree) {
       for_each_node(tree, [&](const Node &node) {
-        if (node.kind == Node::call && node.text == u.name)
-          fail(end->value.line, "a boundary's datum takes the value at the end: write " + u.name + " without steps");
+        if (node.kind == Node::call && node.text == own)
+          fail(end->value.line, "a boundary's datum takes the value at the end: write " + own + " without steps");
       });
     };
     look_for_steps(end->value.tree);

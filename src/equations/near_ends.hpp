@@ -3,11 +3,6 @@
 namespace shellac {
 namespace equation {
 
-// From the text: whether the boundary's datum depends on the unknown's own value there; and such a one, for that value.
-inline bool is_of_state(int c, int axis, int side);
-template <class N>
-N datum_of_state(const Place &place, int c, int axis, int side, Real x, Real y, Real z, Real t, const N &u);
-
 // The value of a neighbour that may be beyond an end: given plus factor times the value at a place in the arrays.
 struct Neighbour {
   Datum  given, factor;
@@ -90,7 +85,7 @@ public:
       const Real  *at = x[count];
       const Datum  value = n->given + n->factor * inside;
       const Factor factor = of<&Fold::factor>(rule), given = of<&Fold::given>(rule);
-      if (is_of_state(c, axis[count], side[count])) {
+      if (unknown_of_datum(c, axis[count], side[count]) == c) {
         follow_state(factor, given, c, axis[count], side[count], at, value, inside, n);
       } else {
         n->given = factor * n->given + given * datum_at(place_, c, axis[count], side[count], at[0], at[1], at[2]);

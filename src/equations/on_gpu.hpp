@@ -244,7 +244,7 @@ template <class Function> inline void for_points_at_ends(const Work &work, unsig
 // placed for wide loads are read by it, too.
 template <bool along_vector> struct WindowAtEnds {
   static constexpr bool at_ends = true, finds_neighbours = false;
-  static constexpr bool fits = !imposes && !ends_of_state &&
+  static constexpr bool fits = !imposes && !ends_of_state && !ends_of_velocity &&
                                arm_count * (unknowns * (along_vector ? 2 : 1) + field_count) * sizeof(Scalar) <= 512;
   Scalar u[unknowns][arm_count], along[along_vector ? unknowns : 1][arm_count], fields[field_count + 1][arm_count];
 

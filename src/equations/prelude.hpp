@@ -130,6 +130,12 @@ inline Datum datum_at(const Place &q, int c, int axis, int side, Real x, Real y,
     return boundary_datum<Real>(q, c, axis, side, x, y, z, q.time);
 }
 
+// The unknown whose value at an end the boundary's datum depends on, the own one or its derivative in time; -1: on none. And
+// such a datum, for that value; both from the text.
+inline int unknown_of_datum(int c, int axis, int side);
+template <class N>
+N datum_of_state(const Place &place, int c, int axis, int side, Real x, Real y, Real z, Real t, const N &u);
+
 // The place of a point in arrays of this start and size; in those that are read, and in those that are written.
 inline Index place_in(const Index start[axes], const Index size[axes], Index i, Index j, Index k) {
   const Index row = dim < 2 ? 0 : j - start[1] + (dim < 3 ? 0 : size[1] * (k - start[2]));
@@ -274,7 +280,7 @@ template <class SeedType, class From> struct GridPoint {
   // or the derivative there.
   template <int c> Number unknown(int dx, int dy, int dz) const {
     if (!check(c, dx, dy, dz)) return Number();
-    const Number there = value<c>(dx, dy, dz);
+    const Number there = value_by_velocity<c>(dx, dy, dz);
     if constexpr (solid_field >= 0) {
       if (dx == 0 && dy == 0 && dz == 0) return there;
       const int    to = wall(dx, dy, dz), sign = walls_with_values >> c & 1 ? -1 : 1;
@@ -282,6 +288,37 @@ template <class SeedType, class From> struct GridPoint {
       return Number::chain(to ? sign * here.v + given.v : there.v, to ? sign : 0, here, to ? 0 : 1, there, 1, given);
     } else
       return there;
+  }
+  // The same where fluxes depend on the derivative in time v, which the line through its last two values gives at the end.
+  template <int c> Number value_by_velocity(int dx, int dy, int dz) const {
+    constexpr int v = velocity_of(c);
+    if constexpr (ends_of_velocity && v >= 0 && From::at_ends) {
+      int    d[axes] = {dx, dy, dz};
+      Number sum = Number(), factor = Number(1);
+      for (int a = 0; a < dim; a++) {
+        const int side = d[a] > 0, to = side ? 1 : -1;
+        if (d[a] == 0 || !leaves(a, d[a]) || unknown_of_datum(c, a, side) != v) continue;
+        const Fold &rule = from.fold(c, a, d[a]);
+        const auto  part = [&](const auto &with_change) -> Number {
+          if constexpr (SeedType::along_data)
+            return with_change;
+          else
+            return plain(with_change);
+        };
+        Real at[axes] = {x(0, d[0]), x(1, d[1]), x(2, d[2])};
+        d[a] = (int)((side ? place.N[a] - 1 : 0) - index(a));
+        const Number last = unknown<v>(d[0], d[1], d[2]);
+        const Real   x_last = x(a, d[a]), weight = (place.end[a][side] - x_last) / (x_last - x(a, d[a] - to));
+        at[a] = place.end[a][side], d[a] -= to;
+        const Number at_end = last + weight * (last - unknown<v>(d[0], d[1], d[2]));
+        d[a] = (int)(rule.inside - index(a));
+        const Number given = part(from.template of<&Fold::given>(rule));
+        sum = sum + factor * given * datum_of_state(place, c, a, side, at[0], at[1], at[2], place.time, at_end);
+        factor = factor * part(from.template of<&Fold::factor>(rule));
+      }
+      return sum + factor * value<c>(d[0], d[1], d[2]);
+    } else
+      return value<c>(dx, dy, dz);
   }
   // What a wall's datum adds to the value beyond it.
   template <int c> Number at_wall(int axis, int to) const {

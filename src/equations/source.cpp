@@ -48,8 +48,13 @@ public:
     flag("walls_have_data", walls_have_data());
     number("integral_numbers", 2 * integrals_.size());
     flag("box", shape_.box), flag("stretched", shape_.stretched), flag("has_exact", text_.has_exact);
-    flag("has_data", has_data()), flag("data_vary", data_vary()), flag("ends_of_state", has_ends_of_state()),
-        flag("imposes", imposes());
+    flag("has_data", has_data()), flag("data_vary", data_vary()),
+        flag("ends_of_state", has_ends(&EquationText::End::of_state)), flag("imposes", imposes());
+    flag("ends_of_velocity", has_ends(&EquationText::End::of_velocity));
+    std::string velocities;
+    for (size_t c = 0; c < text_.unknowns.size(); c++)
+      velocities += "c == " + std::to_string(c) + " ? " + std::to_string(text_.derivative_of(c)) + " : ";
+    line("constexpr int velocity_of(int c) {\n  return " + velocities + "-1;\n}");
     flag("steps_are_known", steps_are_known(text_)), flag("of_data", of_ == FunctionsOf::data);
     if (!kernel_.empty()) {
       number("points_at_once", shape_.at_once), number("columns", shape_.columns);
@@ -147,8 +152,8 @@ private:
              return !text_.periodic[a] && end.value && varies({&text_, nullptr}, end.value.tree);
            });
   }
-  bool has_ends_of_state() const {
-    return has_end([](const EquationText::End &end, size_t) { return end.of_state; });
+  bool has_ends(bool EquationText::End::*is) const {
+    return has_end([=](const EquationText::End &end, size_t) { return end.*is; });
   }
 
   static bool gives_value(const EquationText::End &end) { return end.line && end.form == EquationText::eliminated; }
@@ -247,7 +252,7 @@ private:
     out_ += definitions(false);
     line("switch (side_ < equation::sides ? (c_ * equation::axes + axis_) * equation::sides + side_ : -1 - c_) {");
     const auto datum = [&](const std::string &number, const EquationText::End &end, size_t c, bool normal) {
-      if (end.of_state || (!end.value && !text_.has_exact)) return;
+      if (end.of_state || end.of_velocity || (!end.value && !text_.has_exact)) return;
       line("case " + number + ": return ");
       if (end.value)
         line("ScalarOf<R_>(" + expression(end.value) + ");");
@@ -267,15 +272,15 @@ private:
   void ends_of_state() {
     std::string cases, data;
     for_ends([&](const std::string &number, const EquationText::End &end, size_t, size_t c) {
-      if (!end.of_state) return;
+      if (!end.of_state && !end.of_velocity) return;
+      const size_t                of = end.of_state ? c : (size_t)text_.derivative_of(c);
       const std::set<std::string> needed = names_needed(text_, end.value.tree);
-      cases += "case " + number + ": ";
-      data += "case " + number + ": {\nconst auto &" + name_in_cpp(text_.unknowns[c].name) + " = u_;\n" +
+      cases += "case " + number + ": return " + std::to_string(of) + ";\n";
+      data += "case " + number + ": {\nconst auto &" + name_in_cpp(text_.unknowns[of].name) + " = u_;\n" +
               definitions(true, &needed) + "return " + expression(end.value) + ";\n}\n";
     });
     const std::string which = "switch ((c_ * equation::axes + axis_) * equation::sides + side_) {\n";
-    line("inline bool is_of_state(int c_, int axis_, int side_) {\n" + which + cases +
-         (cases.empty() ? "" : "return true;\n") + "}\nreturn false;\n}");
+    line("inline int unknown_of_datum(int c_, int axis_, int side_) {\n" + which + cases + "}\nreturn -1;\n}");
     line("template <class N_> SHELLAC_OUT_OF_LINE N_ datum_of_state(const Place &place_, int c_, int axis_, int side_, "
          "Real x, Real y, Real z, Real t, const N_ &u_) {\nusing R_ = Real; " +
          parameters("place_", "N_") + "\n" + which + data + "}\nreturn u_;\n}");

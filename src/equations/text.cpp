@@ -187,18 +187,13 @@ private:
         const EquationText::Unknown &u = to_.unknowns[n];
         const std::string            name = u.name + "_t";
         if (s.arguments.empty() ? stated_ > 1 : s.arguments[0] != u.name) continue;
-        if (derivative_of(n)) continue; // the statement stands twice
+        if (to_.derivative_of(n) >= 0) continue; // the statement stands twice
         if (to_.declares(name)) return fail(s.line, "rate2 gives du/dt the name " + name + ", which is taken");
         to_.unknowns.emplace_back();
         to_.unknowns.back().name = name;
         to_.unknowns.back().line = s.line;
         to_.unknowns.back().derivative_of = (int)n;
       }
-  }
-  EquationText::Unknown *derivative_of(size_t n) {
-    for (auto &u : to_.unknowns)
-      if (u.derivative_of == (int)n) return &u;
-    return nullptr;
   }
   void need_unknowns() { // those of a text that names none
     if (!to_.unknowns.empty()) return;
@@ -338,7 +333,8 @@ private:
     EquationText::Unknown *u = s.arguments.empty() ? &to_.unknowns[0] : unknown(s, s.arguments[0]);
     if (u && s.head == "rate2") {
       if (u->derivative_of >= 0) fail(s.line, u->name + " is a derivative in time itself; state its rate");
-      u = derivative_of((size_t)(u - to_.unknowns.data()));
+      const int derivative = to_.derivative_of((size_t)(u - to_.unknowns.data()));
+      u = derivative < 0 ? nullptr : &to_.unknowns[(size_t)derivative];
     }
     if (!u) return;
     const Node &tree = s.value.tree;

@@ -62,7 +62,8 @@ struct EquationText {
     Form       form = eliminated;
     Expression alpha, value;
     int        line = 0;        // 0: nothing is stated
-    bool       of_state = false; // the value depends on the unknown at the end
+    bool       of_state = false;    // the value depends on the unknown at the end, or on
+    bool       of_velocity = false; // its derivative in time, by a statement rate2
     bool       by_name = false; // of the side; else by `sides`, which is for the others
   };
   static constexpr int walls = 3; // in place of an axis: the faces of solid cells
@@ -106,6 +107,11 @@ struct EquationText {
   bool is_mixed() const { return has_rate && has_residual; } // algebraic unknowns beside those with rates
   bool stretches() const { // some axis, not by the DM's coordinates
     return stretching[0].form || stretching[1].form || stretching[2].form;
+  }
+  int derivative_of(size_t c) const { // the unknown that is the derivative in time of that one; -1: there is none
+    for (size_t v = 0; v < unknowns.size(); v++)
+      if (unknowns[v].derivative_of == (int)c) return (int)v;
+    return -1;
   }
   const Definition *definition(const std::string &name) const; // null: there is none
   bool              declares(const std::string &name) const;   // an unknown, a field, a parameter or a definition
