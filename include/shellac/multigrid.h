@@ -78,9 +78,9 @@
    Gauss-Seidel in alternating directions, and F-cycles are the default. Use `KSPGMRES` or `KSPBCGS`, not `KSPCG`. Central
    differences of convection should have cell Peclet numbers |w| h / nu of at most 2; above that solves may diverge.
 
-   Levels of at most 16384 unknowns are gathered on every rank. The last level is solved exactly: by the eigenvectors of its
-   axes, which have at most 36 points each (more on some GPUs); with variable coefficients by its inverse, with at most 144
-   points; with several unknowns a point by its inverse, with at most 256 unknowns.
+   Levels of at most 16384 unknowns are on one rank of each host, or on each GPU. The last level is solved exactly: by its
+   axes' eigenvectors, of at most 36 points each (more on some GPUs); with variable coefficients by its inverse, with at most
+   144 points; with several unknowns a point by its inverse, with at most 256 unknowns.
 
    No coarser levels are built where rows are so dominated by their diagonals, as of short time steps, that up to 4 smoothing
    steps do what a cycle does; and on a line of points with one unknown each, which is solved by elimination if one rank's

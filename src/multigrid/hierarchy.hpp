@@ -15,6 +15,7 @@
 #include "multigrid/multigrid.hpp"
 #include "multigrid/setup/coarse_grids.hpp"
 #include "multigrid/setup/read_couplings.hpp"
+#include "multigrid/setup/shared_level.hpp"
 
 namespace shellac {
 
@@ -39,7 +40,7 @@ template <class Part> class Hierarchy final : public Multigrid {
     size_t      points_at[3] = {0, 0, 0};                          // separable: in points_
     Mirror<T>   rows, weights, restriction, mass, weights_along_x; // variable, see VariableLevel
     Mirror<T>   transposed_rows;                                   // see SetTransposedRows()
-    bool        whole = false;                                     // on each rank; otherwise distributed
+    bool        whole = false;                                     // on those ranks that work; otherwise distributed
     bool        fused = false;                                     // a pass on a GPU does all steps: see pass.hpp
     bool        odd_ends = false;    // an axis is coarsened around an odd number of points: transfers by points
     bool        one_walk = false;    // all of a pass in one walk
@@ -47,6 +48,7 @@ template <class Part> class Hierarchy final : public Multigrid {
     bool        halves = false;      // so passes on the host read one of each
     PetscReal   ratio = -1;          // the last level is solved by steps alone: see relaxations(); negative: it is not
     Grid        parts;               // whole: the parts that the ranks make of it
+    SharedLevel shared;              // the first that is whole, of several ranks
     PetscReal   shrunk = 1;          // see update::Updated: since the level was made
     PetscReal   grown = 1;           // likewise
     Halo        halo_b, halo_u;
@@ -102,6 +104,7 @@ private:
   GridCoarsening coarsening_of(int l) const {
     return coarsening_between(level(l).patch, level(l).to_next, level(l + 1).patch);
   }
+  void           ReadOnly(int l);
   Box            grown(const Level &at) const;
   PetscErrorCode SetRows(OperatorRows *of, bool *failed);
   PetscErrorCode SetLastRows(Couplings *own, bool *failed);
@@ -113,6 +116,7 @@ private:
   PetscErrorCode Loses(const CouplingArrays &rows, const Patch &patch, const S *weights, int corners, MPI_Comm comm,
                        bool *loses);
   PetscErrorCode DropBelow(int l);
+  template <class V> PetscErrorCode BringToOthers(const Box &grown, Mirror<V> *arrays, int count);
   void           TakeMemory(Hierarchy *from);
   PetscErrorCode Prepare(PetscMemType memory);
   PetscErrorCode PartAt(int l, Part *part);
@@ -159,14 +163,19 @@ private:
       if (l == 0 && !level(0).b.size()) return x_;
     return level(l).x.at(memory_);
   }
-  // A whole grid function on each rank, from the ranks' parts of it.
-  template <class V> PetscErrorCode Gather(Level &at, const V *part, V *whole) {
-    return gather_parts(memory_, at.parts, 1, part, whole);
-  }
   // After a restriction.
   PetscErrorCode GatherB(int l) {
     Level &next = level(l + 1);
-    return gathers(l) ? Gather(next, next.b_part.at(memory_), next.b.at(memory_)) : PETSC_SUCCESS;
+    return gathers(l) ? next.shared.Gather(memory_, 1, next.b_part.at(memory_), next.b.at(memory_)) : PETSC_SUCCESS;
+  }
+  // The next level's solution, with what other ranks have of it.
+  PetscErrorCode GetCorrection(int l, Field<T> *e) {
+    Level   &next = level(l + 1);
+    T *const x = next.x.at(memory_);
+    PetscFunctionBegin;
+    if (gathers(l)) PetscCall(next.shared.Scatter(memory_, 1, x));
+    PetscCall(Exchange(next, next.halo_u, x, e));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
     return for_each_in_chain(memory_, patch.all(), f);
@@ -286,9 +295,12 @@ private:
              at.patch.N[0] > 1 && at.patch.N[1] > 1 && has_indices_for_rows(at.part.grown);
     return false;
   }
-  // Whether the next level is put together from the ranks' parts of it.
+  // Whether the next level is put together from the ranks' parts of it: the first that is whole.
   bool gathers(int l) const {
-    return level(l + 1).whole && !level(l).whole;
+    return level(l + 1).whole && parts_ && (l < 0 || !level(l).whole);
+  }
+  bool works(int l) const override {
+    return works_ || !level(l).whole;
   }
   T *target(int l) {
     if constexpr (std::is_same<T, S>::value)
@@ -312,6 +324,9 @@ private:
 
   std::vector<std::unique_ptr<Level>> levels_;
   bool                                parts_ = false;        // there are several ranks
+  std::vector<PetscMPIInt>            workers_;              // of several ranks: see SharedLevel
+  bool                                works_ = true;         // this rank has whole levels,
+  bool                                shares_ = false;       // and some rank has none
   bool                                below_ = false;        // finer levels are in other hierarchies
   bool                                window_ = false;       // and coarser ones than the next: it has two levels
   bool                                singular_ = false;     // constants are the operator's null space

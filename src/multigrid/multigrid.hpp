@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "device/scalars.hpp"
 #include "grid/halo.hpp"
@@ -45,7 +46,7 @@ struct LevelInfo {
   bool           red_black;    // a step changes one colour
   bool           weighted;     // rows have weights of their own: not symmetric
   bool           nonsymmetric; // with any weights of the rows
-  bool           whole;        // on each rank
+  std::string    place;        // which of several ranks have it
   const char    *passes;       // how it is walked
   bool           variable;     // has coefficients at each point
   int            unknowns = 1; // of a point
@@ -146,27 +147,28 @@ public:
 
   // for run_cycle()
   PetscErrorCode down(int l, Guess guess) {
-    return stage(multigrid_down_event, [&]() { return Down(l, guess); });
+    return stage(multigrid_down_event, l, [&]() { return Down(l, guess); });
   }
   PetscErrorCode up(int l) {
-    return stage(multigrid_up_event, [&]() { return Up(l); });
+    return stage(multigrid_up_event, l, [&]() { return Up(l); });
   }
   PetscErrorCode restrict_b(int l) {
-    return stage(multigrid_down_event, [&]() { return RestrictB(l); });
+    return stage(multigrid_down_event, l, [&]() { return RestrictB(l); });
   }
   PetscErrorCode restrict_residual(int l) {
-    return stage(multigrid_down_event, [&]() { return RestrictResidualOf(l); });
+    return stage(multigrid_down_event, l, [&]() { return RestrictResidualOf(l); });
   }
   PetscErrorCode correct(int l) {
-    return stage(multigrid_up_event, [&]() { return AddCorrection(l); });
+    return stage(multigrid_up_event, l, [&]() { return AddCorrection(l); });
   }
   PetscErrorCode solve(Guess guess, Cycle cycle, bool full) {
-    return stage(multigrid_coarse_event, [&]() { return Solve(guess, cycle, full); });
+    return stage(multigrid_coarse_event, last(), [&]() { return Solve(guess, cycle, full); });
   }
   virtual bool last_is_one() const { return true; }
 
 protected:
   virtual int            last() const = 0;
+  virtual bool           works(int) const { return true; } // this rank has points of a level; else another works for it
   virtual PetscErrorCode Down(int l, Guess guess) = 0;
   virtual PetscErrorCode Up(int l) = 0;
   virtual PetscErrorCode RestrictB(int l) = 0;
@@ -174,8 +176,8 @@ protected:
   virtual PetscErrorCode AddCorrection(int l) = 0;
   virtual PetscErrorCode Solve(Guess guess, Cycle cycle, bool full) = 0;
 
-  template <class Function> PetscErrorCode stage(PetscLogEvent event, const Function &f) {
-    return logged(silent_ || DeviceRecords() ? -1 : event, f);
+  template <class Function> PetscErrorCode stage(PetscLogEvent event, int l, const Function &f) {
+    return works(l) ? logged(silent_ || DeviceRecords() ? -1 : event, f) : PETSC_SUCCESS;
   }
   PetscErrorCode Run(bool from_x, bool full) {
     PetscFunctionBegin;
@@ -186,7 +188,7 @@ protected:
       PetscCall(run_cycle(*this, 0, last(), by, from_x ? Guess::given : Guess::zero, transposed_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // *field: u with what neighbouring ranks have of a level, unless each has all of it.
+  // *field: u with what neighbouring ranks have of a level, unless it is whole.
   template <class Level, class V> PetscErrorCode Exchange(const Level &at, Halo &halo, const V *u, Field<V> *field) {
     PetscFunctionBegin;
     *field = {};

@@ -400,29 +400,28 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     if (level.ratio >= 0)
       PetscCall(
           PetscViewerASCIIPrintf(viewer,
-                                 "level %d: %s, %d steps of %s alone: beside the diagonal, rows have at most %.2g of "
+                                 "level %d: %s%s, %d steps of %s alone: beside the diagonal, rows have at most %.2g of "
                                  "it, so that coarser levels are not needed\n",
-                                 (int)l, points_of(level, dim).c_str(), (int)level.steps,
+                                 (int)l, points_of(level, dim).c_str(), level.place.c_str(), (int)level.steps,
                                  level.unknowns > 1 ? "point-block Jacobi"
                                  : sweeps           ? "Gauss-Seidel"
                                                     : "Jacobi",
                                  (double)level.ratio));
     else if (l + 1 < levels.size() && level.unknowns > 1)
-      PetscCall(PetscViewerASCIIPrintf(viewer,
-                                       "level %d: %s, %d unknowns a point%s, damped point-block Jacobi (%s), %.3g MB\n",
-                                       (int)l, points_of(level, dim).c_str(), level.unknowns,
-                                       level.whole ? "" : ", distributed", weights, level.bytes / 1e6));
+      PetscCall(PetscViewerASCIIPrintf(
+          viewer, "level %d: %s, %d unknowns a point%s, damped point-block Jacobi (%s), %.3g MB\n", (int)l,
+          points_of(level, dim).c_str(), level.unknowns, level.place.c_str(), weights, level.bytes / 1e6));
     else if (l + 1 < levels.size())
       PetscCall(PetscViewerASCIIPrintf(viewer, "level %d: %s, %s%s%s, %s (%s)\n", (int)l, points_of(level, dim).c_str(),
                                        level.variable ? "variable coefficients, " : "", level.passes,
-                                       level.whole ? "" : ", distributed",
+                                       level.place.c_str(),
                                        level.red_black ? "red-black relaxation"
                                        : sweeps        ? "Gauss-Seidel in alternating directions"
                                                        : "Chebyshev-weighted Jacobi",
                                        weights));
     else
-      PetscCall(PetscViewerASCIIPrintf(viewer, "level %d: %s, solved by %s\n", (int)l, points_of(level, dim).c_str(),
-                                       level.unknowns > 1 ? "its inverse" : level.passes));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "level %d: %s%s, solved by %s\n", (int)l, points_of(level, dim).c_str(),
+                                       level.place.c_str(), level.unknowns > 1 ? "its inverse" : level.passes));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -412,7 +412,7 @@ std::vector<LevelInfo> SpreadMultigrid::levels() const {
       break;
     }
     for (int a = 0; a < 3; a++) info.N[a] = level->parts.N[a];
-    info.whole = false;
+    info.place = ", distributed";
     info.bytes += its[1].bytes;
     all.push_back(info);
   }

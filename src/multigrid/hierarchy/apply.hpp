@@ -35,7 +35,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::CopyIn(bool of_x) {
     if (parts_ && top.whole) {
       T *part = top.b_part.at(memory_);
       PetscCall(Copy(own, from, own, part, own));
-      PetscCall(Gather(top, part, to));
+      PetscCall(top.shared.Gather(memory_, 1, part, to));
     } else
       PetscCall(Copy(own, from, own, to, own));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -53,6 +53,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::CopyOut() {
   const Patch own = own_patch();
 
   PetscFunctionBegin;
+  if (gathers(-1)) PetscCall(top.shared.Scatter(memory_, 1, top.x.at(memory_)));
   if (top.b.size()) PetscCall(Copy(own, top.x.at(memory_), top.patch, x_, own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,7 +75,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::BeginCycle(PetscReal *norm
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   norm_ = norms_.at(memory_) + norms_.size() - 1;
-  PetscCall(stage(multigrid_down_event, [&]() { return Down(0, Guess::given); }));
+  PetscCall(stage(multigrid_down_event, 0, [&]() { return Down(0, Guess::given); }));
   PetscCall(ReadNorm(norm));
   norm_ = nullptr;
   begun_ = true;

@@ -80,6 +80,15 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
   parts_ = ranks > 1;
   whole = ranks == 1;
+  if (parts_ && from && from->device_ == device)
+    workers_ = from->workers_;
+  else if (parts_)
+    PetscCall(SharedLevel::FindWorkers(grid.comm, device, &workers_));
+  for (size_t r = 0; r < workers_.size(); r++) {
+    const bool works = workers_[r] == (PetscMPIInt)r;
+    shares_ = shares_ || !works;
+    if ((PetscMPIInt)r == grid.rank_at(grid.place)) works_ = works;
+  }
   below_ = of.below;
   window_ = of.window != nullptr;
   const int dim = of.dim ? of.dim : dimension_of(grid);
@@ -166,6 +175,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
       at.grid = whole_grid(parts);
       at.patch = patch_of(at.grid, present, width);
     }
+    if (!works(last())) ReadOnly(last());
 
     std::vector<AxisPoint<R>> points_at_axis[3]; // of whole axes
     for (int a = 0; a < 3; a++) {
@@ -244,8 +254,11 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
     const bool   in_place = std::is_same<T, S>::value && (last() > 0 || at.ratio >= 0 || has_line_);
     if (l || !in_place || (at.whole && parts_)) // the finest level copies the vectors then
       at.b.resize(n), at.x.resize(n);
-    if (at.whole && parts_ && (l == 0 || !level(l - 1).whole)) at.b_part.resize((size_t)part_patch(at).all().points());
-    if (l == last() && at.ratio < 0) continue; // also of a window
+    if (gathers(l - 1)) {
+      at.b_part.resize((size_t)part_patch(at).all().points());
+      PetscCall(at.shared.Create(at.parts, workers_, on_grid(at.patch)));
+    }
+    if (!works(l) || (l == last() && at.ratio < 0)) continue; // the latter: also of a window
     at.t.resize(n);
     if (!at.fused && (device || !at.holds_no_step())) at.s.resize(n);
   }
@@ -267,6 +280,18 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
   if constexpr (variable) PetscCall(SetRows(rows, failed));
   PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Of a whole level that another rank has: what this one reads.
+template <class Part> void Hierarchy<Part>::ReadOnly(int l) {
+  Patch &patch = level(l).patch;
+  if (l > 0 && gathers(l - 1)) {
+    take_read_points(coarsening_of(l - 1), points_beyond(level(l - 1).part.steps), &patch);
+  } else if (l == 0) { // its own points, and those that their rows couple
+    const Coarsening none[3];
+    take_read_points(coarsening_between(part_patch(level(0)), none, patch), 1, &patch);
+  } else
+    for (int a = 0; a < 3; a++) patch.size[a] = 0;
 }
 
 // Memory of arrays that are as large here as there, and graphs to be changed.
@@ -326,6 +351,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Prepare(PetscMemType memor
 template <class Part> PetscErrorCode Hierarchy<Part>::Destroy() {
   PetscFunctionBegin;
   for (auto &at : levels_) {
+    PetscCall(at->shared.Destroy());
     if (at->whole) continue;
     PetscCall(at->halo_b.Destroy());
     PetscCall(at->halo_u.Destroy());
@@ -342,7 +368,7 @@ template <class Part> std::vector<LevelFlops> Hierarchy<Part>::flops() const {
   std::vector<LevelFlops> all;
   for (int l = 0; l <= last(); l++) {
     const Level         &at = level(l);
-    const PetscLogDouble n = (PetscLogDouble)at.patch.all().points();
+    const PetscLogDouble n = works(l) ? (PetscLogDouble)at.patch.all().points() : 0;
     PetscLogDouble       couplings = 0, weights = 1, along = 0;
     LevelFlops           flops;
     for (int a = 0; a < 3; a++) {
@@ -392,7 +418,7 @@ template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
                                                    : "its axes' modes";
     if (l == last() && has_line_) info.passes = "its LU factors, from one end of the line to the other";
     info.ratio = at.ratio;
-    info.whole = at.whole;
+    info.place = place_of(at.whole, workers_);
     info.variable = variable;
     info.weighted = at.mass.size() > 0;
     info.nonsymmetric = nonsymmetric_;

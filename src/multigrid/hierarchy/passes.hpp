@@ -64,7 +64,7 @@ PetscErrorCode Hierarchy<Part>::Fused(int l, const T *guess, T *out) {
     pass.b = at.halo_b.template field<T>(); // of the pass before
   if (given) PetscCall(Exchange(at, at.halo_u, guess, &pass.guess));
   if (corrected) {
-    PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass.e));
+    PetscCall(GetCorrection(l, &pass.e));
     pass.coarse_e = next.patch;
     if constexpr (std::is_same<T, S>::value)
       if (outside_.coarse_x) pass.e.u = outside_.coarse_x, pass.coarse_e = outside_.coarse;
@@ -120,7 +120,7 @@ PetscErrorCode Hierarchy<Part>::Walk(int l, Way way, const T *guess, bool correc
 
   PetscFunctionBegin;
   PetscCall(Exchange(at, at.halo_u, guess, &from));
-  if (corrected) PetscCall(Exchange(level(l + 1), level(l + 1).halo_u, level(l + 1).x.at(memory_), &e));
+  if (corrected) PetscCall(GetCorrection(l, &e));
   if (way == Way::up && !at.whole)
     b = at.halo_b.template field<T>();
   else
@@ -143,7 +143,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Correct(int l, const T *u,
   Field<T> e;
 
   PetscFunctionBegin;
-  PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &e));
+  PetscCall(GetCorrection(l, &e));
   if (walks() && !at.odd_ends) {
     PetscCall(WalkPlanes(l, [&](auto *pass) { pass->guess.u = u, pass->e = e, pass->out = out; }));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -170,9 +170,10 @@ PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory,
     PetscCall(Prepare(memory));
     memory_ = memory;
     for (int c = 0; c < 3; c++) offset[c] = own.start[c] - top.patch.start[c];
+    if (gathers(-1)) PetscCall(BringToOthers(top.part.grown, &top.rows, FIRST_COUPLING + top.part.neighbours.count()));
     PetscCall(CompareWith(context, fixed, offset, &a, &diagonal, done, equal));
-    if (*done && top.b.size() && parts_) { // the level is whole on each rank
-      PetscCall(Gather(top, diagonal, top.b.at(memory)));
+    if (*done && gathers(-1)) {
+      PetscCall(top.shared.Gather(memory, 1, diagonal, top.b.at(memory)));
       diagonal = top.b.at(memory);
     }
     if (*done) PetscCall(FollowChange(a, diagonal, done, failed));
@@ -239,7 +240,8 @@ template <class Part> PetscErrorCode Hierarchy<Part>::FollowChange(S a, S *diago
 
     PetscFunctionBegin;
     PetscCall(sums.Grow(last(), memory_));
-    for (int l = 0; l < last(); l++) {
+    if (!works_) PetscCall(sums.Zero(memory_)); // of levels that this rank does not have
+    for (int l = 0; l < last() && works(l); l++) {
       Level     &at = level(l), &next = level(l + 1);
       const Box  all = at.patch.all(), own = window_ ? at.part.counted : all;
       T         *sums_of_weights = at.t.at(memory_);
@@ -274,6 +276,9 @@ template <class Part> PetscErrorCode Hierarchy<Part>::FollowChange(S a, S *diago
       high.push_back(by.high);
     }
     if (algebraic_.serves()) PetscCall(algebraic_.Follow(a, memory_, bottom.b.at(memory_), serves));
+    int lacks = !*serves;
+    if (shares_) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, rows_comm_));
+    *serves = !lacks;
     if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
     for (int l = 0; l < last(); l++) {
       set_omega(level(l), high[l]);
@@ -283,17 +288,20 @@ template <class Part> PetscErrorCode Hierarchy<Part>::FollowChange(S a, S *diago
 #if SHELLAC_CUDA
     graphs_.Outdate(); // they have the smoothers' weights of before
 #endif
-    if (window_ || algebraic_.serves()) PetscFunctionReturn(PETSC_SUCCESS);
-
-    CouplingArrays rows;
-    rows.grown = bottom.part.grown;
-    rows.neighbours = bottom.part.neighbours;
-    rows.values = last_values_.data();
-    PetscCall(bottom.b.GetHost(memory_, &of_last));
-    UpdateRows renew = {bottom.patch, rows, a, of_last.data(), false, nullptr};
-    Updated    ignored;
-    runs::on_host(bottom.patch.all(), renew, &ignored);
-    PetscCall(solver_.Create(rows, bottom.patch, failed));
+    if (!(window_ || algebraic_.serves()) && works(last())) {
+      CouplingArrays rows;
+      rows.grown = bottom.part.grown;
+      rows.neighbours = bottom.part.neighbours;
+      rows.values = last_values_.data();
+      PetscCall(bottom.b.GetHost(memory_, &of_last));
+      UpdateRows renew = {bottom.patch, rows, a, of_last.data(), false, nullptr};
+      Updated    ignored;
+      runs::on_host(bottom.patch.all(), renew, &ignored);
+      PetscCall(solver_.Create(rows, bottom.patch, failed));
+    }
+    int fails = *failed;
+    if (shares_) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &fails, 1, MPI_INT, MPI_MAX, rows_comm_));
+    *failed = fails;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

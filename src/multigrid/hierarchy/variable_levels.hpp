@@ -58,16 +58,17 @@ template <class Part> Box Hierarchy<Part>::grown(const Level &at) const {
   return box;
 }
 
-// A rank's rows, of several ranks, become those of its patch of the level, and of points beyond it.
+// A rank's rows, of several ranks, become those of its patch of the level, and of points beyond it. Where another rank has
+// the level, they go there.
 template <class Part> PetscErrorCode Hierarchy<Part>::Grow(int l, Halo &halo, const Couplings &own, Couplings *rows) {
   Level         &at = level(l);
   std::vector<S> part, gathered;
-  const bool     gather = parts_ && at.whole && (l == 0 || !level(l - 1).whole);
+  const bool     gather = gathers(l - 1);
 
   PetscFunctionBegin;
   rows->grown = grown(at);
   rows->neighbours = own.neighbours;
-  PetscCall(rows->MakeZero(PETSC_MEMTYPE_HOST));
+  if (works(l)) PetscCall(rows->MakeZero(PETSC_MEMTYPE_HOST));
   const auto copy = [&](const S *from, S *to) {
     PetscFunctionBegin;
     if (gather) {
@@ -75,20 +76,44 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Grow(int l, Halo &halo, co
       part.resize((size_t)all.points());
       gathered.resize((size_t)at.patch.all().points());
       copy_points(all, own.grown, from, all, part.data());
-      PetscCall(Gather(at, part.data(), gathered.data()));
+      PetscCall(at.shared.Gather(PETSC_MEMTYPE_HOST, 1, part.data(), gathered.data()));
       from = gathered.data();
     }
+    if (!works(l)) PetscFunctionReturn(PETSC_SUCCESS);
     copy_points(at.patch.all(), gather ? at.patch.all() : own.grown, from, rows->grown, to);
     PetscCall(fill_ghosts(PETSC_MEMTYPE_HOST, at.patch, &halo, rows->grown, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  for (int n = 0; n < own.slots(); n++) PetscCall(copy(own.slot(n), rows->slot(n)));
+  for (int n = 0; n < own.slots(); n++) PetscCall(copy(own.slot(n), works(l) ? rows->slot(n) : nullptr));
   int weighted = own.mass ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &weighted, 1, MPI_INT, MPI_MAX, grid_.comm));
+  if (gather || !at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &weighted, 1, MPI_INT, MPI_MAX, grid_.comm));
   if (weighted) {
     PetscCall(rows->MakeMass(PETSC_MEMTYPE_HOST));
     std::fill_n(rows->mass, rows->points(), S(1));
     PetscCall(copy(own.mass, rows->mass));
+    if (l == 0 && gather) PetscCall(BringToOthers(rows->grown, &rows->memory_of_mass, 1));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Arrays [points of grown] of the finest level, which is whole, to the points that the ranks without it have of it.
+template <class Part>
+template <class V>
+PetscErrorCode Hierarchy<Part>::BringToOthers(const Box &grown, Mirror<V> *arrays, int count) {
+  Level         &top = level(0);
+  const Box      all = top.patch.all();
+  const size_t   points = (size_t)grown.points();
+  std::vector<V> room((size_t)all.points());
+  V             *values = nullptr;
+
+  PetscFunctionBegin;
+  if (!shares_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(works_ ? arrays->Edit(PETSC_MEMTYPE_HOST, &values)
+                   : arrays->MakeZero(PETSC_MEMTYPE_HOST, (size_t)count * points, &values));
+  for (int n = 0; n < count; n++, values += points) {
+    if (works_) copy_points(all, grown, values, all, room.data());
+    PetscCall(top.shared.Scatter(PETSC_MEMTYPE_HOST, 1, room.data()));
+    if (!works_) copy_points(all, all, room.data(), grown, values);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,6 +204,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetLastRows(Couplings *own
     Couplings rows;
     Halo      none;
     PetscCall(Grow(last(), none, *own, &rows));
+    if (!works(last())) PetscFunctionReturn(PETSC_SUCCESS);
     own->swap(&rows);
   }
   CouplingArrays on_host = *own;
@@ -211,6 +237,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::DropBelow(int l) {
   PetscFunctionBegin;
   for (; last() > l; levels_.pop_back()) {
     Level &at = level(last());
+    PetscCall(at.shared.Destroy());
     if (at.whole) continue;
     PetscCall(at.halo_b.Destroy());
     PetscCall(at.halo_u.Destroy());
@@ -244,6 +271,11 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
       PetscCall(Grow(l, halo, own, &rows));
     else
       rows.swap(&own);
+    if (!works(l)) { // nor the next ones
+      PetscCall(Keep(memory, at, &rows, &of_weights, &of_restriction));
+      if (l == last()) PetscFunctionReturn(PETSC_SUCCESS);
+      break;
+    }
     if (!of->nonsymmetric)
       PetscCall(sum_runs(memory, at.patch.all(), BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
     at.equal_pairs = !nonsymmetric_ && !rows.mass && (l > 0 || of->equal_pairs);
@@ -274,7 +306,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
     if (of->nonsymmetric) PetscCall(for_each_run(memory, rows.grown, point::DampRows{rows}));
     bool loses = false; // levels that the user counts are all made, and so are those of which others are elsewhere
     if (of->has_obstacles && !(of->nonsymmetric || opposite_ || rows.mass || below_ || window_ || options_.levels))
-      PetscCall(Loses(rows, at.patch, weights, corners, of->comm, &loses));
+      PetscCall(Loses(rows, at.patch, weights, corners, at.whole ? PETSC_COMM_SELF : of->comm, &loses));
     if (loses) {
       CouplingArrays on_host = rows;
       const S       *values;
@@ -305,8 +337,14 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
   if (has_line_) PetscFunctionReturn(PETSC_SUCCESS);
   if (window_)
     of->couplings.swap(&own);
-  else if (!algebraic_.serves())
+  else if (!algebraic_.serves() && (works(last()) || gathers(last() - 1)))
     PetscCall(SetLastRows(&own, failed));
+  if (shares_) {
+    int found[] = {-last(), *failed};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, of->comm));
+    PetscCall(DropBelow(-found[0]));
+    *failed = found[1];
+  }
   PetscCall(of->bounds.GetHost(memory, &bounds));
   for (const RowBound &bound : bounds) high.push_back(bound.high);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, high.data(), max_levels, MPIU_REAL, MPIU_MAX, of->comm));
@@ -317,6 +355,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
 // The transposed rows of a level whose rows no masses make symmetric, with the steps' damping, from the present ones.
 template <class Part> PetscErrorCode Hierarchy<Part>::SetTransposedRows(int l) {
   PetscFunctionBegin;
+  if (!works(l)) PetscFunctionReturn(PETSC_SUCCESS);
   if constexpr (variable) {
     Level             &at = level(l);
     const PetscMemType memory = at.whole ? memory_ : PETSC_MEMTYPE_HOST;

@@ -11,7 +11,7 @@
 
 namespace shellac {
 
-constexpr PetscInt64 gathered_points = 16384; // levels of so many points are whole on each rank
+constexpr PetscInt64 gathered_points = 16384; // levels of so many points are not distributed: see SharedLevel
 constexpr PetscReal  most_work_beyond = 1.6;  // see work_beyond(): with more, passes exchange values before each step
 constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
 
@@ -154,39 +154,6 @@ inline Grid coarse_grid(Grid grid, const Axis coarse[3], const Coarsening coarse
     grid.size[a] = grid.first[a][grid.place[a] + 1] - grid.start[a];
   }
   return grid;
-}
-
-// From the ranks' parts [points][dof], in that memory, to the whole grid on each: the sum of the parts, where others have
-// zeros. GPUs' go through the host.
-template <class V>
-PetscErrorCode gather_parts(PetscMemType memory, const Grid &parts, PetscInt dof, const V *part, V *whole) {
-  using R = typename RealOf<V>::type;
-  const Box      grid = box_of(parts);
-  Box            own;
-  std::vector<V> mine, all((size_t)(grid.points() * dof), V(0));
-  PetscMPIInt    count;
-  const bool     is_real = std::is_same<R, PetscReal>::value;
-
-  PetscFunctionBegin;
-  for (int a = 0; a < 3; a++) own.lo[a] = parts.start[a], own.hi[a] = parts.start[a] + parts.size[a];
-  if (PetscMemTypeDevice(memory)) {
-    mine.resize((size_t)(own.points() * dof));
-    PetscCall(DeviceCopyToHost(mine.data(), part, mine.size() * sizeof(V)));
-    part = mine.data();
-  }
-  for_each_on_host(own, [&](PetscInt i, PetscInt j, PetscInt k) {
-    const PetscInt p[3] = {i, j, k};
-    std::copy_n(part, dof, all.begin() + (ptrdiff_t)grid.index(p) * dof);
-    part += dof;
-  });
-  PetscCall(PetscMPIIntCast((PetscInt)(all.size() * sizeof(V) / sizeof(R)), &count));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all.data(), count, is_real ? MPIU_REAL : MPI_FLOAT,
-                             is_real ? MPIU_SUM : MPI_SUM, parts.comm));
-  if (PetscMemTypeDevice(memory))
-    PetscCall(DeviceCopyFromHost(whole, all.data(), all.size() * sizeof(V)));
-  else
-    std::copy(all.begin(), all.end(), whole);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace shellac

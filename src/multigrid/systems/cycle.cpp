@@ -56,6 +56,7 @@ PetscErrorCode SystemHierarchy::ProlongFrom(int l, bool add) {
   Prolong prolong = {at.transfers, next.patch, {}, add, x(l)};
 
   PetscFunctionBegin;
+  if (next.whole && !at.whole) PetscCall(next.shared.Scatter(memory_, at.patch.dof, x(l + 1)));
   PetscCall(Exchange(next, next.transfer_halo, x(l + 1), &prolong.e));
   PetscCall(at.prolongation.Get(memory_, &prolong.of.weights));
   PetscCall(for_each_run(memory_, at.patch.all(), prolong));
@@ -73,7 +74,7 @@ PetscErrorCode SystemHierarchy::RestrictTo(int l, const T *r) {
   PetscCall(Exchange(at, at.transfer_halo, r, &restriction.r));
   PetscCall(at.prolongation.Get(memory_, &restriction.of.weights));
   PetscCall(for_each_coarse_run(memory_, at.transfers.coarsening, at.target, restriction));
-  if (gathers) PetscCall(gather_parts(memory_, at.target_grid, at.patch.dof, restriction.b, whole));
+  if (gathers) PetscCall(next.shared.Gather(memory_, at.patch.dof, restriction.b, whole));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,6 +166,7 @@ PetscErrorCode SystemHierarchy::Destroy() {
       PetscCall(at->drop_transposed());
     }
     PetscCall(at->transfer_halo.Destroy());
+    PetscCall(at->shared.Destroy());
   }
   levels_.clear();
   if (gathering_) PetscCall(gathering_->Destroy());
@@ -175,9 +177,11 @@ PetscErrorCode SystemHierarchy::Destroy() {
 std::vector<LevelFlops> SystemHierarchy::flops() const {
   std::vector<LevelFlops> all;
   for (const auto &of : levels_) {
-    const Level         &at = *of;
+    const Level &at = *of;
+    all.emplace_back();
+    if (!at.op) break; // another rank has it
     const PetscLogDouble n = (PetscLogDouble)at.patch.all().points(), dof = (PetscLogDouble)at.patch.dof;
-    LevelFlops           flops;
+    LevelFlops          &flops = all.back();
     flops.residual = n * (2. * (PetscLogDouble)at.op->used_slots() + dof);
     flops.from_zero = n * (2 * dof * dof);
     flops.step = flops.residual + n * (2 * dof * dof + 2 * dof);
@@ -186,7 +190,6 @@ std::vector<LevelFlops> SystemHierarchy::flops() const {
       flops.solve = 2 * n * n * dof * dof;
     else
       flops.steps = at.smoothing.steps;
-    all.push_back(flops);
   }
   return all;
 }
@@ -196,10 +199,11 @@ std::vector<LevelInfo> SystemHierarchy::levels() const {
   for (const auto &of : levels_) {
     const Level &at = *of;
     LevelInfo    info = {};
+    if (!at.op) break; // another rank has it
     for (int a = 0; a < 3; a++) info.N[a] = at.grid.N[a];
     info.steps = at.smoothing.steps;
     std::copy_n(at.smoothing.omega, at.smoothing.steps, info.weights);
-    info.whole = at.whole;
+    info.place = place_of(at.whole, workers_);
     info.variable = true;
     info.unknowns = (int)at.grid.dof;
     info.passes = "pass by pass";

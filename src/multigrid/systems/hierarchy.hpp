@@ -7,6 +7,7 @@
 #include "capture/mat.hpp"
 #include "multigrid/coarse/dense.hpp"
 #include "multigrid/refusals.hpp"
+#include "multigrid/setup/shared_level.hpp"
 #include "multigrid/systems/gathering.hpp"
 #include "multigrid/systems/point_block_jacobi.hpp"
 #include "multigrid/systems/transfers.hpp"
@@ -33,6 +34,7 @@ class SystemHierarchy final : public Multigrid {
     Smoothing                        smoothing;
     Patch                            target; // this rank's part of the next level's points, before they are gathered
     Grid                             target_grid;
+    SharedLevel                      shared; // the first that is whole, of several ranks
     Scratch<T>                       b, x, r, part;
 
     PetscErrorCode drop_transposed() { // its rows have changed
@@ -53,10 +55,11 @@ public:
                        PetscReal *norm, InRow row) override;
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
+  bool                    last_is_one() const override { return (int)levels_.size() == levels_made_; }
   bool                    may_amplify() const override { return options_.full || cycle() != Cycle::V; }
 
-  // A level's rows and its grid, and how its points lie between the next level's.
-  CapturedStencil  &rows(int l) { return *level(l).op; }
+  // A level's rows (null where another rank has them) and its grid, and how its points lie between the next level's.
+  CapturedStencil  *rows(int l) { return level(l).op; }
   const Grid       &grid(int l) { return level(l).grid; }
   const Coarsening *to_next(int l) { return level(l).to_next; }
 
@@ -65,6 +68,7 @@ private:
   int      last() const override { return (int)levels_.size() - 1; }
   const T *b(int l) { return l ? level(l).b.at(memory_) : b_; } // of the finest the vectors'
   T       *x(int l) { return l ? level(l).x.at(memory_) : x_; }
+  bool     works(int l) const override { return works_ || !levels_[l]->whole; }
 
   PetscErrorCode GetMatrix(CapturedMat **context);
   PetscErrorCode FindFinest(); // the matrix' rows and halo, unless they are gathered
@@ -72,7 +76,9 @@ private:
 
   // set-up
   PetscErrorCode MakeLevels(CapturedStencil &finest, SetupFindings *result, bool *failed);
-  PetscErrorCode AddLevel(const Grid &grid, bool whole, const Axis axes[3]);
+  PetscErrorCode AddLevel(int l, bool whole, const Axis axes[3]);
+  PetscErrorCode ChooseAllDamping();
+  PetscErrorCode ShareWithOthers(bool *problem); // what a rank that works finds
   PetscErrorCode MakeRows(Level *at); // its own, of zeros
   PetscErrorCode SetWeights(int l, Halo *halo, const SystemRows &rows);
   PetscErrorCode CoarsenRows(int l, const SystemRows &rows);
@@ -107,6 +113,9 @@ private:
   PetscBool                           device_ = PETSC_FALSE;
   HaloWay                             way_ = HaloWay::automatic;
   MPI_Comm                            comm_ = MPI_COMM_NULL;
+  std::vector<PetscMPIInt>            workers_;         // of several ranks: see SharedLevel
+  bool                                works_ = true;    // this rank has whole levels; else only the first one's part
+  int                                 levels_made_ = 1; // on ranks that do
   std::unique_ptr<Gathering>          gathering_; // each rank has the finest level wholly; null elsewhere
   std::string                         vec_type_; // of one rank's vectors
   Pairs                               pairs_;

@@ -2,6 +2,7 @@
 
 #include "multigrid/setup/coarse_grids.hpp"
 #include "multigrid/refusals.hpp"
+#include "multigrid/values.hpp"
 #include "multigrid/systems/hierarchy.hpp"
 
 namespace shellac {
@@ -121,6 +122,10 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
   if (SHELLAC_CUDA && device && ranks > 1)
     PetscCall(Gathering::Create(grid, way_, device_ && finest.made_for_device(), options, &gathering_));
   const bool whole = ranks == 1 || gathering_;
+  if (!whole) {
+    PetscCall(SharedLevel::FindWorkers(comm_, device_, &workers_));
+    works_ = workers_[(size_t)grid.rank_at(grid.place)] == grid.rank_at(grid.place);
+  }
   if (whole && SHELLAC_CUDA) set_up_memory_ = finest.home();
   levels_.push_back(std::make_unique<Level>());
   level(0).grid = grid;
@@ -136,15 +141,16 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
   PetscCall(get_pairs(finest, comm_, &pairs_));
   PetscCall(MakeLevels(finest, found, failed));
   if (!found->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ShareWithOthers(failed));
   for (int l = 0; l <= last(); l++) {
     Level       &at = level(l);
     const size_t n = (size_t)at.patch.all().points() * at.patch.dof;
-    if (at.own) at.b.resize(n), at.x.resize(n);
+    if (l > 0 || at.own) at.b.resize(n), at.x.resize(n);
     if (l < last() || at.relaxed) at.r.resize(n);
     if (l == last()) break;
     if (level(l + 1).whole && !at.whole) at.part.resize((size_t)at.target.all().points() * at.patch.dof);
   }
-  for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
+  PetscCall(ChooseAllDamping());
   if (last() > 0) PetscCall(Mark(0)); // else there is nothing to be updated
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -208,20 +214,32 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
     const bool whole = at.whole || copied || box_of(at.target_grid).points() * dof <= gathered_points ||
                        is_thin(at.target_grid, width_of(at.target_grid));
     copies += copied;
-    PetscCall(AddLevel(at.target_grid, whole, present));
+    PetscCall(AddLevel(l, whole, present));
     PetscCall(SetWeights(l, &halo, rows));
     PetscCall(CoarsenRows(l, rows));
     PetscCall(halo.Destroy());
+    if (!works(last())) break;
   }
-  if (why.empty()) PetscCall(SolveLast(failed));
+  if (why.empty() && works(last())) PetscCall(SolveLast(failed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::AddLevel(const Grid &parts, bool whole, const Axis axes[3]) {
+PetscErrorCode SystemHierarchy::ShareWithOthers(bool *problem) {
+  int found[] = {(int)levels_.size(), *problem};
+
+  PetscFunctionBegin;
+  if (!workers_.empty()) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, comm_));
+  levels_made_ = found[0];
+  *problem = found[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// After level l.
+PetscErrorCode SystemHierarchy::AddLevel(int l, bool whole, const Axis axes[3]) {
   PetscFunctionBegin;
   levels_.push_back(std::make_unique<Level>());
-  Level &next = level(last());
-  next.grid = parts;
+  Level &at = level(l), &next = level(l + 1);
+  next.grid = at.target_grid;
   if (whole) take_whole(&next.grid);
   next.whole = whole;
   next.grid.width = 1;
@@ -230,7 +248,13 @@ PetscErrorCode SystemHierarchy::AddLevel(const Grid &parts, bool whole, const Ax
     next.axes[a] = axes[a];
     next.grid.boundary[a] = axes[a].periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   }
-  PetscCall(MakeRows(&next));
+  if (!works(l + 1)) {
+    next.patch = patch_of(next.grid, axes, 1);
+    next.patch.dof = next.grid.dof;
+    take_read_points(coarsening_between(at.patch, at.to_next, at.target), 0, &next.patch);
+  } else
+    PetscCall(MakeRows(&next));
+  if (whole && !at.whole) PetscCall(next.shared.Create(at.target_grid, workers_, works_ ? Box{} : on_grid(next.patch)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -278,47 +302,48 @@ PetscErrorCode SystemHierarchy::SetWeights(int l, Halo *halo, const SystemRows &
 PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
   Level              &at = level(l), &next = level(l + 1);
   const bool          gathers = next.whole && !at.whole;
-  CapturedStencil    &coarse = *next.own;
-  const Arms         &arms = coarse.arms();
+  CapturedStencil    *coarse = next.own.get(); // null where another rank has it
+  const Arms          arms(next.grid);
   FillEmptyRows       fill;
   Couplings           of_pair; // the coarse ones
   CoarsenRoom         room;
   std::vector<T>      parts;
-  PetscScalar *const *values;
+  PetscScalar *const *values = nullptr;
 
   PetscFunctionBegin;
   of_pair.grown = at.target.all();
   for (int a = 0; a < 3; a++) of_pair.neighbours.present[a] = at.target.N[a] > 1;
-  PetscCall(coarse.Open(&values, set_up_memory_));
+  if (coarse) PetscCall(coarse->Open(&values, set_up_memory_));
+  const auto   slot = [&](int arm, int r, int c) { return coarse->slot(arm, r, c); };
   const size_t points = of_pair.points();
   for (int r = 0; r < pairs_.dof; r++)
     for (int c = 0; c < pairs_.dof; c++) {
-      if (r == c) PetscCall(coarse.Need(coarse.slot(arms.center(), r, c)));
+      if (r == c && coarse) PetscCall(coarse->Need(slot(arms.center(), r, c)));
       if (!pairs_.pair(r, c)) continue;
       const bool local = pairs_.local(r, c);
-      for (int arm = 0; arm < arms.count(); arm++)
-        if (!local || arm == arms.center()) PetscCall(coarse.Need(coarse.slot(arm, r, c)));
+      const auto has = [&](int arm) { return !local || arm == arms.center(); };
+      for (int arm = 0; coarse && arm < arms.count(); arm++)
+        if (has(arm)) PetscCall(coarse->Need(slot(arm, r, c)));
       if (gathers) parts.assign(points * arms.count(), 0);
       PetscCall(of_pair.MakeZero(set_up_memory_));
       const SystemTransfers &of = at.transfers;
       PetscCall(coarsen(set_up_memory_, rows.of_pair(r, c), of.coarsening, of.weights + of.place(0, c),
                         of.weights + of.place(0, r), at.target, of_pair, &room));
       AddPair    add = {of_pair, local, {}, nullptr};
-      const auto to = [&](int arm) {
-        return gathers ? parts.data() + (size_t)arm * points : values[coarse.slot(arm, r, c)];
-      };
+      const auto to = [&](int arm) { return gathers ? parts.data() + (size_t)arm * points : values[slot(arm, r, c)]; };
       int n = 0;
       add.here = to(arms.center());
       of_pair.neighbours.each([&](const PetscInt *d) { add.to[n++] = to(arms.find(d)); });
       PetscCall(for_each_run(set_up_memory_, of_pair.grown, add));
       for (int arm = 0; arm < arms.count() && gathers; arm++)
-        if (values[coarse.slot(arm, r, c)])
-          PetscCall(gather_parts(PETSC_MEMTYPE_HOST, at.target_grid, 1, parts.data() + (size_t)arm * points,
-                                 values[coarse.slot(arm, r, c)]));
+        if (has(arm))
+          PetscCall(next.shared.Gather(PETSC_MEMTYPE_HOST, 1, parts.data() + (size_t)arm * points,
+                                       coarse ? values[slot(arm, r, c)] : nullptr));
     }
-  PetscCall(coarse.GetOpen(&fill.rows));
-  PetscCall(coarse.ForAllPoints(fill));
-  PetscCall(coarse.CloseAsArrays());
+  if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(coarse->GetOpen(&fill.rows));
+  PetscCall(coarse->ForAllPoints(fill));
+  PetscCall(coarse->CloseAsArrays());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

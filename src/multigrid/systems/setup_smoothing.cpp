@@ -226,9 +226,19 @@ PetscErrorCode SystemHierarchy::ChooseDamping(int l) {
   for (Vec &one : v) PetscCall(VecDestroy(&one));
   choose_damping(re, im, at.smoothing.bound, PetscReal(0.35) * weakest_share(at.axes, at.to_next), steps_,
                  at.smoothing.omega);
-  // Each rank has all of a whole level. Rounding on one, which eigenvalues that nearly coincide enlarge to its square root,
-  // must not give it other weights: the cycle would be no operator with a transpose.
-  PetscCallMPI(MPI_Bcast(at.smoothing.omega, steps_, MPIU_REAL, 0, comm_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::ChooseAllDamping() {
+  PetscReal ignored[max_smoothing_steps];
+
+  PetscFunctionBegin;
+  for (int l = 0; l + 1 < levels_made_; l++) {
+    if (l < last()) PetscCall(ChooseDamping(l));
+    // Several ranks may have a whole level. Rounding on one, which eigenvalues that nearly coincide enlarge to its square
+    // root, must not give it other weights: the cycle would be no operator with a transpose.
+    PetscCallMPI(MPI_Bcast(l < last() ? level(l).smoothing.omega : ignored, steps_, MPIU_REAL, 0, comm_));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

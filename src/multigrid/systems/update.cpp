@@ -174,6 +174,7 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
     PetscCall(for_each_of_box(memory_, values_of(at.patch), Multiply{D, x(l)}));
     PetscCall(RestrictTo(l, x(l)));
     D = next.b.at(memory_);
+    if (!next.own) break; // another rank has it
     if (a != (T)1) PetscCall(next.own->Scale(a));
     PetscCall(next.own->Open(&values, memory_));
     PetscCall(next.own->GetOpen(&add.rows));
@@ -184,9 +185,11 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
   }
   if (level(last()).relaxed && !no_inverse) // whose rows are dominated by their diagonals as before, or more
     PetscCall(InvertBlocksOf(last(), &no_inverse));
+  PetscCall(ShareWithOthers(&no_inverse));
   if (no_inverse) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!level(last()).relaxed) PetscCall(SolveLast(failed));
-  for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
+  if (!level(last()).relaxed && works(last())) PetscCall(SolveLast(failed));
+  PetscCall(ShareWithOthers(failed));
+  PetscCall(ChooseAllDamping());
   PetscCall(Mark(a));
   *done = true;
   PetscFunctionReturn(PETSC_SUCCESS);
