@@ -26,8 +26,8 @@ SHELLAC_HD unsigned long long magnitude_bits(double x) {
 }
 constexpr unsigned extremes_places = 64; // of them on a GPU, so that blocks do not wait for each other
 
-// A rank's part of a grid in 1-D or 2-D; the fields in Field<Real> have `dim` components at a cell. In 2-D the component along
-// an axis obeys the 1-D equation there, and carries the other one:
+// A rank's part of a grid in 1-D or 2-D; the fields in Field<Real> have `dim` components at a cell. In 2-D the component
+// along an axis obeys the 1-D equation there, and carries the other one:
 //   u_t + (u²/2)_x + v u_y = ν Δu,   v_t + u v_x + (v²/2)_y = ν Δv.
 struct BurgersPatch {
   int                     dim;
