@@ -286,7 +286,7 @@ TEST_CASE("views of stencilmg after each change", "[views][multigrid]") {
   OK(MatShift(A, 5));
   check({"level 0: 70 x 90", "level 1: 35 x 45"});
   OK(PCStencilMGSetLevels(pc, 2));
-  check({"2 levels", "level 1: 35 x 45, solved by"});
+  check({"2 levels", "level 1: 35 x 45", "solved by"});
   OK(PCStencilMGSetPrecision(pc, PC_STENCILMG_SINGLE));
   OK(PCStencilMGSetCycleType(pc, PC_STENCILMG_CYCLE_W));
   OK(PCStencilMGSetType(pc, PC_STENCILMG_FULL));

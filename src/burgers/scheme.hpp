@@ -10,7 +10,7 @@
 
 // Host code calls the formulas with Lanes, which a device does not have.
 #if defined(__CUDACC__)
-#pragma nv_diag_suppress 20014
+#pragma nv_diag_suppress 20011, 20014
 #endif
 
 namespace shellac {
