@@ -265,8 +265,8 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
   PetscInt64 norms = 0;
   if constexpr (!variable) {
 #if SHELLAC_CUDA
-    norms = norm_count(level(0).part);
-    if (last() > 0 && dim == 3) norms = PetscMax(norms, plan_residual<T>(level(1).patch).count());
+    if (device) norms = norm_count(level(0).part);
+    if (device && last() > 0 && dim == 3) norms = PetscMax(norms, plan_residual<T>(level(1).patch).count());
 #endif
   }
   norms_.resize((size_t)norms + 1);
