@@ -256,7 +256,9 @@ TEST_CASE("multigrid solves flows around obstacles", "[obstacles]") {
       {"rocks", 2, 60, 14, MAT_DIFFUSION_WALL_NOFLUX}, {"rocks", 2, 60, 10, MAT_DIFFUSION_WALL_VALUE},
       {"ball", 3, 17, 12, MAT_DIFFUSION_WALL_NOFLUX},  {"rocks", 3, 15, 14, MAT_DIFFUSION_WALL_NOFLUX},
       {"thin", 2, 40, 20, MAT_DIFFUSION_WALL_NOFLUX},  {"channel", 2, 40, 14, MAT_DIFFUSION_WALL_NOFLUX}};
+  int number = 0;
   for (const Case &c : cases) {
+    if (!in_turn(number++)) continue;
     Grid              da;
     Matrix            A;
     Medium            m = box(c.dim, c.N);

@@ -73,10 +73,6 @@ Vector on_host(Vec v);
 bool   vectors_are_on_a_gpu(); // with -vec_type cuda
 
 // Loops that nothing optimises take long: fewer points under the sanitizers.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr PetscInt fewer = 5;
-#else
-constexpr PetscInt fewer = 1;
-#endif
+constexpr PetscInt fewer = sanitized ? 5 : 1;
 
 } // namespace tests::sums

@@ -198,6 +198,11 @@ bool      everywhere(bool here); // true on all ranks
 
 PetscReal nonzeros(Mat A);
 int       rank_count();
+#if defined(__SANITIZE_ADDRESS__) // each of many combinations takes long, and all go the same ways
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
 // Spreads many combinations over the numbers of ranks: one rank does all, 2, 3 and 4 ranks a third each.
 bool in_turn(int combination);
 

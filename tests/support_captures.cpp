@@ -337,12 +337,8 @@ void assemble(Mat A) {
 }
 
 void for_each_capture(const std::function<void(const Lattice &, Form, const std::string &)> &f) {
-#if defined(__SANITIZE_ADDRESS__)
-  const int every = 2; // slow
-#else
-  const int every = 1;
-#endif
-  int number = 0;
+  const int every = sanitized ? 2 : 1;
+  int       number = 0;
   for (const Lattice &lattice : lattices())
     for (Form form : forms_of_storage)
       for (const std::string &choice : {std::string(name_of(form)), std::string("automatic")}) {

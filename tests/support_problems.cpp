@@ -72,7 +72,7 @@ Problem problem(int dim, PetscInt Nx, PetscInt Ny, PetscInt Nz) {
 
 void for_each_problem(int dim, const PetscInt N[3], const std::function<void(const Problem &, DM)> &f) {
   const DMBoundaryType kinds[] = {DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_MIRROR};
-  int                  combinations = 1;
+  int                  combinations = 1, number = 0;
   for (int a = 0; a < dim; a++) combinations *= 3;
   for (int c = 0; c < combinations; c++) {
     Problem p = problem(dim, N[0], dim > 1 ? N[1] : 1, dim > 2 ? N[2] : 1);
@@ -87,6 +87,7 @@ void for_each_problem(int dim, const PetscInt N[3], const std::function<void(con
     if (!try_make_grid(p, &da)) continue;
     for (MatLaplaceBoundaryType boundary : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN}) {
       if (boundary && !has_wall(p)) continue; // no end for it to hold at
+      if (sanitized && dim == 3 && number++ % 3) continue;
       p.boundary = boundary;
       f(p, da);
     }
