@@ -340,15 +340,15 @@ void jacobian_on_host(const HostScheme &scheme, const BurgersPatch &patch, const
 }
 
 // One derivative after another, with respect to each component of each cell on the arms.
-void jacobian_row_on_host(const HostScheme &scheme, const BurgersPatch &patch, const Field<Real> &field,
-                          const PetscInt p[2], PetscInt c, std::vector<JacobianEntry> *row) {
+void jacobian_rows_on_host(const HostScheme &scheme, const BurgersPatch &patch, const Field<Real> &field,
+                           const PetscInt p[2], std::vector<JacobianEntry> *entries) {
   constexpr int                width = 2 * most_radius + 1;
   const RowScheme<Dual<Real>> &derivatives = scheme.derivatives;
   const int                    r = scheme.radius(), er = scheme.edge_radius, dim = patch.dim;
   int                          cells = 0, cell_at[2][width]; // [axis][offset + r]: several places may share a cell
   PetscInt                     q[3];
   Dual<Real>                   u[2][2][width]; // [axis][component][offset + r]
-  row->clear();
+  entries->clear();
   for (int a = 0; a < dim; a++)
     for (PetscInt o = -r; o <= r; o++) {
       int              &cell = cell_at[a][o + r];
@@ -356,16 +356,16 @@ void jacobian_row_on_host(const HostScheme &scheme, const BurgersPatch &patch, c
       cell = -1;
       if (!values_near(patch, field, field, p, a, o, q, to)) continue;
       for (int k = 0; k < cells; k++) {
-        const JacobianEntry &entry = (*row)[(size_t)k * dim];
+        const JacobianEntry &entry = (*entries)[(size_t)k * dim];
         if (entry.p[0] == q[0] && entry.p[1] == q[1]) cell = k;
       }
       if (cell >= 0) continue;
       cell = cells++;
-      for (PetscInt component = 0; component < dim; component++) row->push_back({{q[0], q[1]}, component, 0});
+      for (PetscInt component = 0; component < dim; component++) entries->push_back({{q[0], q[1]}, component, {}});
     }
   if (is_frozen<2>(patch, p)) return;
-  for (size_t e = 0; e < row->size(); e++) {
-    JacobianEntry &entry = (*row)[e];
+  for (size_t e = 0; e < entries->size(); e++) {
+    JacobianEntry &entry = (*entries)[e];
     Dual<Real>     rate[2], x[2][2][3], y[2][2][3]; // [component][lower, upper][place]
     for (int a = 0; a < dim; a++)
       for (int k = 0; k < dim; k++)
@@ -386,7 +386,7 @@ void jacobian_row_on_host(const HostScheme &scheme, const BurgersPatch &patch, c
       }
       derivatives.plane(patch.at, rows, 1, rate, rate + 1);
     }
-    entry.value = rate[c].d;
+    for (int k = 0; k < dim; k++) entry.value[k] = rate[k].d;
   }
 }
 

@@ -115,10 +115,10 @@ void rates_2d_on_host(const HostScheme &scheme, const BurgersPatch &patch, const
                       const Stage &stage, Extremes *extremes, PetscReal *to);
 void steps_on_host(const HostScheme &scheme, const Coefficients<PetscReal> &at, const Line<PetscReal> &line,
                    const Stages &stages, PetscReal dt, int steps, PetscReal *result);
-// y = shift v + scale J(u) v, and a row of J.
+// y = shift v + scale J(u) v, and a cell's rows of J.
 void jacobian_on_host(const HostScheme &scheme, const BurgersPatch &patch, const Field<PetscReal> &u,
                       const Field<PetscReal> &v, PetscReal shift, PetscReal scale, PetscReal *y);
-void jacobian_row_on_host(const HostScheme &scheme, const BurgersPatch &patch, const Field<PetscReal> &u,
-                          const PetscInt p[2], PetscInt c, std::vector<JacobianEntry> *row);
+void jacobian_rows_on_host(const HostScheme &scheme, const BurgersPatch &patch, const Field<PetscReal> &u,
+                           const PetscInt p[2], std::vector<JacobianEntry> *rows);
 
 } // namespace shellac

@@ -256,7 +256,7 @@ PetscErrorCode get_diagonal(Mat J, Vec d) {
                           PetscReal value = context->shift;
                           for (const JacobianEntry &entry : row)
                             if (entry.p[0] == p[0] && entry.p[1] == p[1] && entry.c == c)
-                              value += context->scale * entry.value;
+                              value += context->scale * entry.value[c];
                           *array++ = value;
                           return PETSC_SUCCESS;
                         }));

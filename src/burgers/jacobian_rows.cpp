@@ -11,7 +11,7 @@ namespace shellac {
 PetscErrorCode BurgersForEachRow(Burgers *burgers, Vec state, const UseRow &f) {
   const PetscScalar         *array;
   Halo                      &halo = burgers->halo;
-  std::vector<JacobianEntry> row;
+  std::vector<JacobianEntry> rows;
   PetscErrorCode             code = PETSC_SUCCESS;
 
   PetscFunctionBegin;
@@ -21,12 +21,12 @@ PetscErrorCode BurgersForEachRow(Burgers *burgers, Vec state, const UseRow &f) {
   PetscCall(halo.End());
   const Field<PetscReal> u = real_field(halo.field());
   for (PetscInt j = 0; j < patch.size[1]; j++)
-    for (PetscInt i = 0; i < patch.size[0]; i++)
-      for (PetscInt c = 0; c < patch.dof; c++) {
-        const PetscInt p[3] = {i, j, 0};
-        burgers->operations->jacobian_row(burgers->patch, u, p, c, &row);
-        if (!code) code = f(p, c, row);
-      }
+    for (PetscInt i = 0; i < patch.size[0]; i++) {
+      const PetscInt p[3] = {i, j, 0};
+      burgers->operations->jacobian_rows(burgers->patch, u, p, &rows);
+      for (PetscInt c = 0; c < patch.dof; c++)
+        if (!code) code = f(p, c, rows);
+    }
   PetscCall(VecRestoreArrayRead(state, &array));
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -71,7 +71,7 @@ PetscErrorCode BurgersAssembleJacobian(Burgers *burgers, Vec state, PetscReal sh
           PetscInt q[3] = {grid.start[0] + entry.p[0], grid.start[1] + entry.p[1], 0};
           for (int a = 0; a < 2; a++) q[a] = (q[a] % grid.N[a] + grid.N[a]) % grid.N[a];
           columns.push_back(grid.global_row(q) + entry.c);
-          values.push_back(scale * entry.value + (columns.back() == row ? shift : 0));
+          values.push_back(scale * entry.value[c] + (columns.back() == row ? shift : 0));
         }
         // a column that two places of the stencil share gets their sum
         return MatSetValues(P, 1, &row, (PetscInt)columns.size(), columns.data(), values.data(), ADD_VALUES);

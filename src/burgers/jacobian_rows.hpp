@@ -8,8 +8,8 @@
 
 namespace shellac {
 
-// Calls f(p, c, row of J) for each row: of the value c at the rank's point p; its columns may be in the halo. Collective.
-using UseRow = std::function<PetscErrorCode(const PetscInt p[3], PetscInt c, const std::vector<JacobianEntry> &row)>;
+// Calls f(p, c, rows of J at p) for each row: of the value c at the rank's point p, whose entries are value[c]. Collective.
+using UseRow = std::function<PetscErrorCode(const PetscInt p[3], PetscInt c, const std::vector<JacobianEntry> &rows)>;
 PetscErrorCode BurgersForEachRow(Burgers *burgers, Vec state, const UseRow &f);
 
 // P = shift + scale J(state), for an AIJ.

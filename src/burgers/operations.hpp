@@ -59,10 +59,11 @@ template <int dim> SHELLAC_HD bool is_frozen(const BurgersPatch &patch, const Pe
   return frozen;
 }
 
-// An entry of a row of the Jacobian: the component and the cell's indices on the patch, which may be in the halo.
+// An entry of a cell's rows of the Jacobian, one of each component: the component and the cell's indices on the patch, which
+// may be in the halo, and the values.
 struct JacobianEntry {
   PetscInt  p[2], c;
-  PetscReal value;
+  PetscReal value[2];
 };
 
 // The cells of a 1-D grid with what is beyond them, from a field of a halo of that width.
@@ -86,9 +87,9 @@ struct BurgersOperations {
   // y = shift v + scale J(u) v, J the derivative of the rates.
   virtual PetscErrorCode jacobian(PetscMemType memory, const BurgersPatch &patch, const Field<PetscReal> &u,
                                   const Field<PetscReal> &v, PetscReal shift, PetscReal scale, PetscReal *y) const = 0;
-  // The row of J of component c at the cell p, on the host.
-  virtual void jacobian_row(const BurgersPatch &patch, const Field<PetscReal> &u, const PetscInt p[2], PetscInt c,
-                            std::vector<JacobianEntry> *row) const = 0;
+  // The rows of J at the cell p, on the host.
+  virtual void jacobian_rows(const BurgersPatch &patch, const Field<PetscReal> &u, const PetscInt p[2],
+                             std::vector<JacobianEntry> *rows) const = 0;
   // `steps` steps of Δt in one pass over memory. The halos of u are steps × stages × radius wide.
   virtual PetscErrorCode steps(PetscMemType memory, const Coefficients<PetscReal> &at, const Line<PetscReal> &u,
                                const Stages &stages, PetscReal dt, int steps, PetscReal *out) const = 0;

@@ -79,9 +79,9 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  void jacobian_row(const BurgersPatch &patch, const Field<Real> &u, const PetscInt p[2], PetscInt c,
-                    std::vector<JacobianEntry> *row) const override {
-    jacobian_row_on_host(on_host, patch, u, p, c, row);
+  void jacobian_rows(const BurgersPatch &patch, const Field<Real> &u, const PetscInt p[2],
+                     std::vector<JacobianEntry> *rows) const override {
+    jacobian_rows_on_host(on_host, patch, u, p, rows);
   }
 
   PetscErrorCode steps(PetscMemType memory, const Coefficients<Real> &at, const Line<Real> &u, const Stages &stages,
