@@ -71,6 +71,7 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
   }
   place_.row_scale = 1;
   place_.parameter = place_.field = -1;
+  place_.gives = 0;
   place_.arm = own_arm_;
   place_.parameters = equation_->parameters.data();
   PetscCall(SetEnds());
@@ -223,14 +224,14 @@ PetscErrorCode EquationOnGrid::SetGiven() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationOnGrid::SetAtGiven(Vec v, PetscScalar value) const {
+PetscErrorCode EquationOnGrid::SetAtGiven(Vec v, PetscScalar value, bool given) const {
   const size_t n = equation_->unknowns();
   PetscScalar *array;
 
   PetscFunctionBegin;
   PetscCall(VecGetArray(v, &array));
   for (size_t i = 0; i < owned() * n; i++)
-    if (IsGiven(i)) array[i] = value;
+    if (IsGiven(i) == given) array[i] = value;
   PetscCall(VecRestoreArray(v, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

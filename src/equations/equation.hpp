@@ -147,8 +147,15 @@ public:
   // Of a rate: u becomes what sides of the form identity give at that time. Values there have no effect on the rate.
   // again: also if the data have not changed. Collective.
   PetscErrorCode Impose(PetscReal time, Vec u, bool again = true);
-  bool           Imposes() const;                            // on any side
-  PetscErrorCode SetAtGiven(Vec v, PetscScalar value) const; // v there
+  bool           Imposes() const;                                               // on any side
+  PetscErrorCode SetAtGiven(Vec v, PetscScalar value, bool given = true) const; // v there, or everywhere else
+  // f() while derivatives of a rate by parameters are, on these sides, of what they give, in place of zero.
+  template <class Function> PetscErrorCode WithGiven(const Function &f) {
+    place_.gives = 1;
+    const PetscErrorCode code = f();
+    place_.gives = 0;
+    return code;
+  }
   // An error where a state after some steps, or the first one, or its rate f, is not finite or exceeds a bound; remedy: what
   // the user can do, of the first one what to change. Collective.
   PetscErrorCode CheckFinite(PetscReal time, Vec u, Vec f, PetscReal bound, const std::string &remedy,

@@ -41,6 +41,7 @@ struct PlaceNumbers {
   const Scalar *source;                      // [points written][unknowns], is added to the values; null: zero
   const Scalar *direction;                   // [points read][unknowns], of the Jacobian's action
   Index                parameter, field;            // by which is derived; -1: none
+  Index                gives; // where u is given, rows of a rate have the derivative of what is given; otherwise zero
   const Fold          *fold_changes;                // as folds: the rules' derivatives by the parameter
   const Scalar *const *field_directions;            // [fields][points read]: the fields' derivatives; null: zero
   Real          row_scale;                   // a factor of all rows

@@ -61,8 +61,9 @@ inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, I
   if (From::at_ends && Row::of_unknowns && !solid && is_given(q, Row::of_unknowns ? r : 0, i, j, k, &axis, &side)) {
     if constexpr (!of_data)
       row = point.seeded(Real(0), Row::is_rate(r) ? 0 : q.given_scale[r], point.along(r, 0, 0, 0), r, own_arm, true);
-    else if constexpr (SeedType::along_data && !Row::is_rate(r))
-      row = -q.given_scale[r] * given_datum(q, r, axis, side, i, j, k);
+    else if constexpr (SeedType::along_data)
+      if (!Row::is_rate(r) || q.gives)
+        row = (Row::is_rate(r) ? 1 : -q.given_scale[r]) * given_datum(q, r, axis, side, i, j, k);
   } else
     row = Row::template at<r>(point);
   SHELLAC_EACH for (int n = 0; n < SeedType::directions; n++) entries[n] =

@@ -74,26 +74,70 @@ static PetscErrorCode after_step(TS ts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What is given depends on no state before: the gradients of TSAdjointSolve() and the sensitivities of TSForwardSetUp() are
-// zero there. Those at other points do not depend on them.
-static PetscErrorCode adjoint_monitor(TS ts, PetscInt, PetscReal, Vec, PetscInt n, Vec *gradients, Vec *, void *) {
+// The TS's derivative of the rate by parameters, where u is given that of what is given; null: the TS has none.
+static PetscErrorCode find_given_by_parameters(TS ts, EquationOnGrid &equation, PetscReal time, Vec u, Mat *P) {
+  PetscFunctionBegin;
+  PetscCall(TSGetRHSJacobianP(ts, P, NULL, NULL));
+  if (*P) PetscCall(equation.WithGiven([&] { return TSComputeRHSJacobianP(ts, time, u, *P); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What is given depends on parameters and on no state before: where TSAdjointSolve() has a gradient by it, that is one by the
+// parameters, and then zero. Gradients at other points do not depend on it.
+static PetscErrorCode adjoint_monitor(TS ts, PetscInt, PetscReal time, Vec u, PetscInt n, Vec *gradients,
+                                      Vec *by_parameters, void *) {
   EquationOnGrid *equation;
+  WorkVector      given;
+  PetscReal       norm;
+  Vec             more;
+  Mat             P = NULL;
+  TS              integrals;
 
   PetscFunctionBegin;
   PetscCall(find_equation(ts, &equation));
-  for (PetscInt c = 0; c < n && equation; c++) PetscCall(equation->SetAtGiven(gradients[c], 0));
+  if (!equation) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TSGetQuadratureTS(ts, NULL, &integrals));
+  PetscCall(given.Get(equation->da()));
+  for (PetscInt c = 0; c < n; c++) {
+    PetscCall(VecCopy(gradients[c], given));
+    PetscCall(equation->SetAtGiven(gradients[c], 0));
+    PetscCall(equation->SetAtGiven(given, 0, false));
+    PetscCall(VecNorm(given, NORM_INFINITY, &norm));
+    if (norm == 0 || !by_parameters) continue;
+    if (!P) PetscCall(find_given_by_parameters(ts, *equation, time, u, &P));
+    if (!P) continue;
+    PetscCall(VecDuplicate(by_parameters[c], &more));
+    PetscCall(MatMultTranspose(P, given, more));
+    PetscCall(VecNorm(more, NORM_INFINITY, &norm));
+    PetscCall(VecAXPY(by_parameters[c], 1, more));
+    PetscCall(VecDestroy(&more));
+    PetscCheck(norm == 0 || !integrals, equation->grid().comm, PETSC_ERR_SUP,
+               "the objective has an integral in time, and reads a side of the form identity that depends on a "
+               "parameter: its gradient is not known; let it read no point of such a side, or use dirichlet");
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-static PetscErrorCode zero_sensitivities(TS ts, const EquationOnGrid &equation) {
-  Mat      sensitivities;
-  PetscInt n;
-  Vec      column;
+static PetscErrorCode set_sensitivities(TS ts, EquationOnGrid &equation, PetscReal time, Vec u) {
+  Mat        sensitivities, P;
+  PetscInt   n;
+  Vec        column, of_given;
+  WorkVector given;
 
   PetscFunctionBegin;
   PetscCall(TSForwardGetSensitivities(ts, &n, &sensitivities));
-  for (PetscInt c = 0; c < n && sensitivities; c++) {
+  if (!sensitivities) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(find_given_by_parameters(ts, equation, time, u, &P));
+  PetscCall(given.Get(equation.da()));
+  for (PetscInt c = 0; c < n; c++) {
     PetscCall(MatDenseGetColumnVec(sensitivities, c, &column));
     PetscCall(equation.SetAtGiven(column, 0));
+    if (P) {
+      PetscCall(MatDenseGetColumnVecRead(P, c, &of_given));
+      PetscCall(VecCopy(of_given, given));
+      PetscCall(MatDenseRestoreColumnVecRead(P, c, &of_given));
+      PetscCall(equation.SetAtGiven(given, 0, false));
+      PetscCall(VecAXPY(column, 1, given));
+    }
     PetscCall(MatDenseRestoreColumnVec(sensitivities, c, &column));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,7 +169,7 @@ static PetscErrorCode monitor(TS ts, PetscInt step, PetscReal time, Vec u, void 
     for (PetscInt n = 0; n < locks; n++) PetscCall(VecLockReadPop(u));
     PetscCall(equation->Impose(time, u));
     for (PetscInt n = 0; n < locks; n++) PetscCall(VecLockReadPush(u));
-    PetscCall(zero_sensitivities(ts, *equation));
+    PetscCall(set_sensitivities(ts, *equation, time, u));
   }
   PetscCall(TSGetConvergedReason(ts, &reason));
   PetscCall(VecGetType(u, &type));
