@@ -403,6 +403,66 @@ TEST_CASE("sensitivities of steps in time by parameters: TSForwardSetSensitiviti
   }
 }
 
+// The integral of the sum of all values: its integrand, and the derivative of that.
+static PetscErrorCode sum_of_values(TS, PetscReal, Vec u, Vec sum, void *) {
+  PetscScalar value;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSum(u, &value));
+  PetscCall(VecSet(sum, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode sum_by_values(TS, PetscReal, Vec, Mat by_values, Mat, void *) {
+  Vec column;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDenseGetColumnVecWrite(by_values, 0, &column));
+  PetscCall(VecSet(column, 1));
+  PetscCall(MatDenseRestoreColumnVecWrite(by_values, 0, &column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode none_by_parameters(TS, PetscReal, Vec, Mat by_parameters, void *) {
+  return MatZeroEntries(by_parameters);
+}
+
+TEST_CASE("integrals in time that read a side given by a parameter have no gradient", "[equations]") {
+  if (!equations_work()) return;
+  for (const bool by_parameter : {false, true}) {
+    Options  options("-ts_adapt_type none -ts_trajectory_type memory");
+    Grid     da = grid_with(std::string("parameter(a, 2)\nidentity(left) = ") + (by_parameter ? "a" : "1") +
+                                "\nneumann(top)\nrate = laplacian(u) + a*u",
+                            lattice(2, 6));
+    Matrix   P, J = matrix(da, MATAIJ), by_values, by_parameters;
+    PetscInt owned;
+    Vector   u = positive(da, 1), lambda = make_vector(da), mu;
+    TS       integral;
+    OK(DMDACreateEquationJacobianP(da, "a", &P));
+    OK(MatGetLocalSize(P, &owned, NULL));
+    OK(MatCreateDense(PETSC_COMM_WORLD, owned, PETSC_DECIDE, PETSC_DETERMINE, 1, NULL, &by_values));
+    auto ts = stepper(da, TSRK, 0.005, 0.02);
+    OK(TSSetRHSJacobian(ts, J, J, NULL, NULL));
+    OK(TSSetRHSJacobianP(ts, P, rate_by_data, NULL));
+    OK(TSSetSaveTrajectory(ts));
+    OK(TSCreateQuadratureTS(ts, PETSC_FALSE, &integral));
+    OK(TSSetRHSFunction(integral, NULL, sum_of_values, NULL));
+    OK(TSSetRHSJacobian(integral, by_values, by_values, sum_by_values, NULL));
+    OK(MatCreateVecs(P, &mu, NULL));
+    OK(VecGetLocalSize(mu, &owned));
+    OK(MatCreateDense(PETSC_COMM_WORLD, owned, PETSC_DECIDE, PETSC_DETERMINE, 1, NULL, &by_parameters));
+    OK(TSSetRHSJacobianP(integral, by_parameters, none_by_parameters, NULL));
+    OK(DMDAEquationSetTime(da, 0));
+    OK(TSSolve(ts, u));
+    OK(VecSet(mu, 0));
+    OK(VecSet(lambda, 0));
+    Vec lambdas = lambda, mus = mu;
+    OK(TSSetCostGradients(ts, 1, &lambdas, &mus));
+    if (by_parameter)
+      EXPECT_ERROR(PETSC_ERR_SUP, {"integral in time", "identity"}, [&] { return TSAdjointSolve(ts); });
+    else
+      OK(TSAdjointSolve(ts));
+  }
+}
+
 TEST_CASE("derivatives by data that there are not are refused", "[equations]") {
   if (!equations_work()) return;
   Grid da = grid_with("parameter(a, 2)\nfield(k) = x\nrate = laplacian(u) + u^a + mean(u)*k"),

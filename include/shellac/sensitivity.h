@@ -54,9 +54,7 @@ PETSC_EXTERN PetscErrorCode DMDACreateEquationJacobianP(DM da, const char name[]
    Notes:
    Derivatives are exact, by dual numbers: also by parameters in conditions, in fields by formula and in integrals. At a
    kink, as of |p|, they are those of one side. On sides of the form identity, rows of a rate are zero, and the factor of a
-   residual's row is taken as constant. `TSAdjointSolve()` and forward sensitivities of a `TS` have the derivatives of what
-   such a side gives nevertheless; it is an error if an integral in time (`TSCreateQuadratureTS()`) reads one that depends on
-   a parameter.
+   residual's row is taken as constant.
 
    For unknowns with a residual beside others with a rate, an implicit `TS` takes -P: `TSSetIJacobianP()` with `MatScale()`.
 
