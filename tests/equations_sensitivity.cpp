@@ -357,31 +357,33 @@ TEST_CASE("gradients of steps in time by parameters and by a field: TSAdjointSol
     }
 }
 
+static Matrix column_like(Vec v) { // of zeros
+  PetscInt n;
+  Matrix   column;
+  OK(VecGetLocalSize(v, &n));
+  OK(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, 1, NULL, &column));
+  OK(MatZeroEntries(column));
+  return column;
+}
+
 TEST_CASE("sensitivities of steps in time by parameters: TSForwardSetSensitivities()", "[equations]") {
   if (!equations_work()) return;
   for (const char *type : {TSRK, TSCN, TSBEULER}) {
     INFO(type);
     // PETSc's rk takes a step's derivatives at the next step's times
     const std::string given = std::string(type) == TSRK ? "" : "*sin(a*t)";
-    Lattice           of_two = lattice(2, 6);
-    of_two.dof = 2;
     Options    options("-ts_adapt_type none -snes_rtol 1e-13 -ksp_rtol 1e-13 -pc_type jacobi");
-    Grid       da = grid_with("parameter(a, 2)\nidentity(left) = a*y" + given +
-                                  "\nneumann(top) = a\nneumann(right) = -u_t/a\n"
-                                        "rate2 = 0.1*a*laplacian(u) - u_t",
-                              of_two);
+    Grid              da = grid_with("parameter(a, 2)\nidentity(left) = a*y" + given +
+                                         "\nneumann(top) = a\nneumann(right) = -u_t/a\n"
+                                                      "rate2 = 0.1*a*laplacian(u) - u_t",
+                                     lattice(2, 6, 2));
     const auto end_state = [&](TS ts) {
       Vector u = positive(da, 1);
       OK(DMDAEquationSetTime(da, 0));
       OK(TSSolve(ts, u));
       return u;
     };
-    Matrix   P, S, J = matrix(da, MATAIJ);
-    PetscInt owned;
-    OK(DMDACreateEquationJacobianP(da, "a", &P));
-    OK(MatGetLocalSize(P, &owned, NULL));
-    OK(MatCreateDense(PETSC_COMM_WORLD, owned, PETSC_DECIDE, PETSC_DETERMINE, 1, NULL, &S));
-    OK(MatZeroEntries(S));
+    Matrix P = by_data(da, "a", 0, positive(da, 1)), S = column_like(make_vector(da)), J = matrix(da, MATAIJ);
     auto ts = stepper(da, type, 0.05, 0.2);
     OK(TSSetRHSJacobian(ts, J, J, NULL, NULL));
     OK(TSSetRHSJacobianP(ts, P, rate_by_data, NULL));
@@ -421,9 +423,6 @@ static PetscErrorCode sum_by_values(TS, PetscReal, Vec, Mat by_values, Mat, void
   PetscCall(MatDenseRestoreColumnVecWrite(by_values, 0, &column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-static PetscErrorCode none_by_parameters(TS, PetscReal, Vec, Mat by_parameters, void *) {
-  return MatZeroEntries(by_parameters);
-}
 
 TEST_CASE("integrals in time that read a side given by a parameter have no gradient", "[equations]") {
   if (!equations_work()) return;
@@ -432,13 +431,9 @@ TEST_CASE("integrals in time that read a side given by a parameter have no gradi
     Grid     da = grid_with(std::string("parameter(a, 2)\nidentity(left) = ") + (by_parameter ? "a" : "1") +
                                 "\nneumann(top)\nrate = laplacian(u) + a*u",
                             lattice(2, 6));
-    Matrix   P, J = matrix(da, MATAIJ), by_values, by_parameters;
-    PetscInt owned;
     Vector   u = positive(da, 1), lambda = make_vector(da), mu;
+    Matrix   P = by_data(da, "a", 0, u), J = matrix(da, MATAIJ), by_values = column_like(u);
     TS       integral;
-    OK(DMDACreateEquationJacobianP(da, "a", &P));
-    OK(MatGetLocalSize(P, &owned, NULL));
-    OK(MatCreateDense(PETSC_COMM_WORLD, owned, PETSC_DECIDE, PETSC_DETERMINE, 1, NULL, &by_values));
     auto ts = stepper(da, TSRK, 0.005, 0.02);
     OK(TSSetRHSJacobian(ts, J, J, NULL, NULL));
     OK(TSSetRHSJacobianP(ts, P, rate_by_data, NULL));
@@ -447,9 +442,9 @@ TEST_CASE("integrals in time that read a side given by a parameter have no gradi
     OK(TSSetRHSFunction(integral, NULL, sum_of_values, NULL));
     OK(TSSetRHSJacobian(integral, by_values, by_values, sum_by_values, NULL));
     OK(MatCreateVecs(P, &mu, NULL));
-    OK(VecGetLocalSize(mu, &owned));
-    OK(MatCreateDense(PETSC_COMM_WORLD, owned, PETSC_DECIDE, PETSC_DETERMINE, 1, NULL, &by_parameters));
-    OK(TSSetRHSJacobianP(integral, by_parameters, none_by_parameters, NULL));
+    Matrix by_parameters = column_like(mu);
+    OK(TSSetRHSJacobianP(
+        integral, by_parameters, [](TS, PetscReal, Vec, Mat none, void *) { return MatZeroEntries(none); }, NULL));
     OK(DMDAEquationSetTime(da, 0));
     OK(TSSolve(ts, u));
     OK(VecSet(mu, 0));

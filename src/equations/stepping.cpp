@@ -82,8 +82,8 @@ static PetscErrorCode find_given_by_parameters(TS ts, EquationOnGrid &equation, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What is given depends on parameters and on no state before: where TSAdjointSolve() has a gradient by it, that is one by the
-// parameters, and then zero. Gradients at other points do not depend on it.
+// What is given depends on parameters and on no state before: where TSAdjointSolve() has a gradient by it, that is one by
+// the parameters, and then zero. Gradients at other points do not depend on it.
 static PetscErrorCode adjoint_monitor(TS ts, PetscInt, PetscReal time, Vec u, PetscInt n, Vec *gradients,
                                       Vec *by_parameters, void *) {
   EquationOnGrid *equation;
