@@ -149,7 +149,7 @@ SHELLAC_HD bool find_corner(const Point &point, const int s[3], PetscInt p[3], C
 namespace runs {
 
 template <int stride, class Function>
-SHELLAC_WIDE void over_coarse_points(const GridCoarsening &coarsening, const Patch &coarse, const Function &f) {
+void over_coarse_points(const GridCoarsening &coarsening, const Patch &coarse, const Function &f) {
   std::vector<Around> along[3];
   PetscInt            p[3];
 

@@ -94,7 +94,7 @@ PetscErrorCode Schwarz::SetUpCoarse(const BoxTree &tree, PetscInt count) {
   const BlockPoints       *points;
   PetscSF                  sf;
   PetscInt                 first, last;
-  bool                     singular;
+  bool                     singular = false;
 
   PetscFunctionBegin;
   PetscCall(MatGetKernelSum(A_, &context));
