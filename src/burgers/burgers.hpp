@@ -91,7 +91,7 @@ struct Burgers : std::enable_shared_from_this<Burgers> { // its Jacobians may ou
   unsigned                           generation = 0;          // counts the set-ups
   Halo                               halo;                    // of the state
 
-  Extremes    *device_extremes = nullptr;
+  Extremes    *device_extremes = nullptr, *host_extremes = nullptr; // [extremes_places]
   bool         always_accept = false;         // was asked of the adapter cfl
   PetscBool    accepted_before = PETSC_FALSE; // what was asked of it before that
   BurgersSolve solve;

@@ -48,6 +48,7 @@ Burgers::~Burgers() {
 #if SHELLAC_CUDA
   if (device_extremes) (void)cudaFree(device_extremes);
 #endif
+  PinnedFree(host_extremes);
 }
 
 PetscErrorCode BurgersCompose(TS ts, const std::shared_ptr<Burgers> &burgers) {

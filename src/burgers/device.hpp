@@ -163,7 +163,7 @@ constexpr int columns_of_warp(int radius) {
 } // that get rates
 
 template <bool paired, class Scheme, class Real>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(256, 5 - Scheme::edge_radius)
     plane_rates(const __grid_constant__ BurgersPatch patch, const __grid_constant__ Field<Real> field, Stage stage,
                 int rows, Extremes *extremes, Real *out) {
   constexpr unsigned           all = 0xffffffffu;
@@ -185,64 +185,72 @@ __global__ void __launch_bounds__(256)
   };
   Real               u[2][kept];   // of the rows m - 2 to m + er
   Edges<Real>        y[2][3] = {}; // across the rows m - 2 to m
-  Real               below = 0;    // the flux of v through the face below row m - 1
   unsigned long long state = 0, change = 0;
+  const bool         in_frozen_column = (patch.frozen[0][0] && i == 0) || (patch.frozen[0][1] && i == nx - 1);
+  const PetscInt     frozen_row[2] = {patch.frozen[1][0] ? 0 : -1, patch.frozen[1][1] ? ny - 1 : -1};
 
 #pragma unroll
   for (int k = 1; k < kept; k++) { // the first turn moves them down
     const Pair<Real> of = cell(begin - 4 + k);
     for (int c = 0; c < 2; c++) u[c][k] = of.c[c];
   }
-  Pair<Real> next = cell(begin - 1 + er);       // under way during a turn
-  for (PetscInt m = begin - 1; m <= end; m++) { // the edges of row m, then the rates of the row before
+  Pair<Real> next = cell(begin - 1 + er); // under way during a turn
+  const auto go_up = [&](PetscInt m) {    // to row m
 #pragma unroll
     for (int c = 0; c < 2; c++) {
 #pragma unroll
       for (int k = 0; k + 1 < kept; k++) u[c][k] = u[c][k + 1];
       u[c][kept - 1] = next.c[c];
-      y[c][0] = y[c][1], y[c][1] = y[c][2];
-      y[c][2] = Scheme::edges(u[c] + 2 - er);
+      if constexpr (er == 0) { // no registers of their own
+#pragma unroll
+        for (int k = 0; k < 3; k++) y[c][k] = Scheme::edges(u[c] + k);
+      } else {
+        y[c][0] = y[c][1], y[c][1] = y[c][2];
+        y[c][2] = Scheme::edges(u[c] + 2 - er);
+      }
     }
     if (m < end) next = cell(m + 1 + er);
-    if (m < begin) continue;
-    const Real above = face_flux(across, viscous, y[1][1].upper, y[1][2].lower, u[1][1], u[1][2]);
-    if (m > begin) {
-      Edges<Real> x[2][3];
-      Real        ux[2][3], uy[3] = {u[0][0], u[0][1], u[0][2]};
+  };
+  const auto flux_of_v = [&] { // through the face below row m
+    return face_flux(across, viscous, y[1][1].upper, y[1][2].lower, u[1][1], u[1][2]);
+  };
+  go_up(begin - 1);
+  go_up(begin);
+  Real below = flux_of_v();
+  for (PetscInt m = begin + 1; m <= end; m++) { // the rates of the row before
+    go_up(m);
+    const Real  above = flux_of_v();
+    Edges<Real> x[2][3];
+    Real        ux[2][3], uy[3] = {u[0][0], u[0][1], u[0][2]};
 #pragma unroll
-      for (int c = 0; c < 2; c++) {
-        Real beside[2 * er + 1];
+    for (int c = 0; c < 2; c++) {
+      Real beside[2 * er + 1];
 #pragma unroll
-        for (int k = -er; k <= er; k++)
-          beside[er + k] = k < 0   ? __shfl_up_sync(all, u[c][1], -k)
-                           : k > 0 ? __shfl_down_sync(all, u[c][1], k)
-                                   : u[c][1];
-        x[c][1] = Scheme::edges(beside);
-        x[c][0].lower = x[c][0].upper = __shfl_up_sync(all, x[c][1].upper, 1);
-        x[c][2].lower = x[c][2].upper = __shfl_down_sync(all, x[c][1].lower, 1);
-        for (int o = 0; o < 3; o++) ux[c][o] = er ? beside[er ? er + o - 1 : 0] : x[c][o].lower;
-      }
-      const Real     left = face_flux(along, viscous, x[0][0].upper, x[0][1].lower, ux[0][0], ux[0][1]);
-      const Real     right = __shfl_down_sync(all, left, 1);
-      Real           rates[2] = {along.rate(left, right) + rate_across(across, u[1][1], y[0], uy),
-                                 rate_across(along, u[0][1], x[1], ux[1]) + across.rate(below, above)};
-      const PetscInt p[2] = {i, m - 1};
-      const size_t   to = 2 * ((size_t)p[1] * (size_t)nx + (size_t)i);
-      if (mine) {
-        if (is_frozen<2>(patch, p)) rates[0] = rates[1] = 0;
-        if (extremes) {
-          state = max(state, max(magnitude_bits(u[0][1]), magnitude_bits(u[1][1])));
-          change = max(change, max(magnitude_bits(rates[0]), magnitude_bits(rates[1])));
-        }
-        if (stage.u0)
-          for (int c = 0; c < 2; c++) rates[c] = advance(stage, to + c, u[c][1], rates[c]);
-        if constexpr (paired)
-          *reinterpret_cast<Values<Real, 2> *>(out + to) = Values<Real, 2>{{rates[0], rates[1]}};
-        else
-          out[to] = rates[0], out[to + 1] = rates[1];
-      }
+      for (int k = -er; k <= er; k++)
+        beside[er + k] = k < 0 ? __shfl_up_sync(all, u[c][1], -k) : k > 0 ? __shfl_down_sync(all, u[c][1], k) : u[c][1];
+      x[c][1] = Scheme::edges(beside);
+      x[c][0].lower = x[c][0].upper = __shfl_up_sync(all, x[c][1].upper, 1);
+      x[c][2].lower = x[c][2].upper = __shfl_down_sync(all, x[c][1].lower, 1);
+      for (int o = 0; o < 3; o++) ux[c][o] = er ? beside[er ? er + o - 1 : 0] : x[c][o].lower;
     }
+    const Real   left = face_flux(along, viscous, x[0][0].upper, x[0][1].lower, ux[0][0], ux[0][1]);
+    const Real   right = __shfl_down_sync(all, left, 1);
+    Real         rates[2] = {along.rate(left, right) + rate_across(across, u[1][1], y[0], uy),
+                             rate_across(along, u[0][1], x[1], ux[1]) + across.rate(below, above)};
+    const size_t to = 2 * ((size_t)(m - 1) * (size_t)nx + (size_t)i);
     below = above;
+    if (!mine) continue;
+    if (in_frozen_column || m - 1 == frozen_row[0] || m - 1 == frozen_row[1]) rates[0] = rates[1] = 0;
+    if (extremes) {
+      state = max(state, max(magnitude_bits(u[0][1]), magnitude_bits(u[1][1])));
+      change = max(change, max(magnitude_bits(rates[0]), magnitude_bits(rates[1])));
+    }
+    if (stage.u0)
+      for (int c = 0; c < 2; c++) rates[c] = advance(stage, to + c, u[c][1], rates[c]);
+    if constexpr (paired)
+      *reinterpret_cast<Values<Real, 2> *>(out + to) = Values<Real, 2>{{rates[0], rates[1]}};
+    else
+      out[to] = rates[0], out[to + 1] = rates[1];
   }
   if (extremes) raise(extremes, state, change);
 }

@@ -73,5 +73,14 @@ template <class T> SHELLAC_HD T where_positive(T u, T a) {
 template <class T> SHELLAC_HD T where_negative(T u, T a) {
   return is_above_zero(value_of(u)) ? T(0) : a;
 }
+// a where u > 0, and b elsewhere.
+template <class T> SHELLAC_HD T by_sign(T u, T a, T b) {
+  return is_above_zero(value_of(u)) ? a : b;
+}
+// The one closer to zero where both have one sign, and zero elsewhere.
+template <class T> SHELLAC_HD T minmod(T a, T b) {
+  const T closer = magnitude(value_of(a)) < magnitude(value_of(b)) ? a : b;
+  return is_above_zero(value_of(a)) == is_above_zero(value_of(b)) ? closer : T(0);
+}
 
 } // namespace shellac

@@ -6,8 +6,10 @@ namespace shellac {
 
 template <class Real> struct Godunov : UpwindTransport<Real> {
   static constexpr const char    *name = "godunov";
+  template <class T> SHELLAC_HD T square(T a) const { return a * a; }
   template <class T> SHELLAC_HD T operator()(T a, T b) const {
-    return larger(where_positive(a, a * a), where_negative(b, b * b));
+    // the speed at which a state reaches the face, a > 0 from below or b < 0 from above; no variable: see face_flux()
+    return square(where_negative(smaller(-a, b), smaller(-a, b)));
   }
 };
 

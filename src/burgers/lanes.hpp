@@ -41,6 +41,9 @@ template <class Real> SHELLAC_INLINE Lanes<Real> operator+(const Lanes<Real> &a,
 template <class Real> SHELLAC_INLINE Lanes<Real> operator-(const Lanes<Real> &a, const Lanes<Real> &b) {
   return Lanes<Real>(a.v - b.v, 0);
 }
+template <class Real> SHELLAC_INLINE Lanes<Real> operator-(const Lanes<Real> &a) {
+  return Lanes<Real>(-a.v, 0);
+}
 template <class Real> SHELLAC_INLINE Lanes<Real> operator*(const Lanes<Real> &a, const Lanes<Real> &b) {
   return Lanes<Real>(a.v * b.v, 0);
 }
@@ -56,6 +59,9 @@ template <class Real> SHELLAC_INLINE Lanes<Real> magnitude(const Lanes<Real> &a)
 }
 template <class Real> SHELLAC_INLINE Lanes<Real> larger(const Lanes<Real> &a, const Lanes<Real> &b) {
   return Lanes<Real>(a.v > b.v ? a.v : b.v, 0);
+}
+template <class Real> SHELLAC_INLINE Lanes<Real> smaller(const Lanes<Real> &a, const Lanes<Real> &b) {
+  return Lanes<Real>(a.v < b.v ? a.v : b.v, 0);
 }
 template <class Real> SHELLAC_INLINE Lanes<Real> where_positive(const Lanes<Real> &u, const Lanes<Real> &a) {
   return Lanes<Real>(u.v > 0 ? a.v : typename Lanes<Real>::Vector{}, 0);

@@ -52,21 +52,24 @@ __global__ void find_extremes(const PetscReal *u, size_t n, Extremes *extremes) 
 
 static PetscErrorCode begin_extremes(Burgers *burgers, cudaStream_t stream) {
   PetscFunctionBegin;
-  if (!burgers->device_extremes)
-    PetscCallCUDA(cudaMalloc((void **)&burgers->device_extremes, extremes_places * sizeof(Extremes)));
-  PetscCallCUDA(cudaMemsetAsync(burgers->device_extremes, 0, extremes_places * sizeof(Extremes), stream));
+  constexpr size_t bytes = extremes_places * sizeof(Extremes);
+  if (!burgers->device_extremes) PetscCallCUDA(cudaMalloc((void **)&burgers->device_extremes, bytes));
+  if (!burgers->host_extremes) PetscCall(PinnedMalloc(bytes, (void **)&burgers->host_extremes));
+  PetscCallCUDA(cudaMemsetAsync(burgers->device_extremes, 0, bytes, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode end_extremes(Burgers *burgers, cudaStream_t stream, Extremes *extremes) {
   PetscFunctionBegin;
-  Extremes places[extremes_places];
-  PetscCallCUDA(cudaMemcpyAsync(places, burgers->device_extremes, sizeof(places), cudaMemcpyDeviceToHost, stream));
+  constexpr size_t      bytes = extremes_places * sizeof(Extremes);
+  const Extremes *const places = burgers->host_extremes;
+  PetscCallCUDA(
+      cudaMemcpyAsync(burgers->host_extremes, burgers->device_extremes, bytes, cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));
-  PetscCall(PetscLogGpuToCpu(sizeof(places)));
+  PetscCall(PetscLogGpuToCpu(bytes));
   *extremes = {0, 0};
-  for (const Extremes &place : places) {
-    extremes->state = PetscMax(extremes->state, place.state);
-    extremes->rate = PetscMax(extremes->rate, place.rate);
+  for (unsigned n = 0; n < extremes_places; n++) {
+    extremes->state = PetscMax(extremes->state, places[n].state);
+    extremes->rate = PetscMax(extremes->rate, places[n].rate);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,9 +24,7 @@ template <class Real> struct Minmod {
   static constexpr int                 radius = 1;
   static constexpr Real                cfl = 0.5;
   template <class T> static SHELLAC_HD Edges<T> edges(const T *u) {
-    const T below = u[1] - u[0], above = u[2] - u[1];
-    const T half = Real(0.5) * (where_positive(below, where_positive(above, smaller(below, above))) +
-                                where_negative(below, where_negative(above, larger(below, above))));
+    const T half = Real(0.5) * minmod(u[1] - u[0], u[2] - u[1]);
     return {u[1] - half, u[1] + half};
   }
 };

@@ -36,9 +36,7 @@ template <class Real> struct Coefficients {
 
 // The transport of upwind fluxes.
 template <class Real> struct UpwindTransport {
-  template <class T> SHELLAC_HD T transport(T q, T a, T b) const {
-    return Real(2) * (where_positive(q, q * a) + where_negative(q, q * b));
-  }
+  template <class T> SHELLAC_HD T transport(T q, T a, T b) const { return Real(2) * (q * by_sign(q, a, b)); }
 };
 
 template <class Flux, class Real> SHELLAC_HD Flux make_flux(const Coefficients<Real> &c) {

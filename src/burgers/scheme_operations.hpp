@@ -46,8 +46,8 @@ public:
         const int      columns = 8 * kernel::columns_of_warp(Scheme::radius);
         const bool     paired = ((size_t)u.u | (size_t)to) % (2 * sizeof(Real)) == 0;
         const unsigned blocks = (unsigned)((nx + columns - 1) / columns);
-        PetscInt       rows = PetscMax(PetscMin((PetscInt)((PetscInt64)ny * blocks / 1024), 64), 16);
-        rows = PetscMax(rows, (ny + 65534) / 65535); // a grid has no more blocks that way
+        // short parts: what runs at the same time is close in memory; a grid has no more blocks that way
+        const PetscInt rows = PetscMax(16, (ny + 65534) / 65535);
         const dim3 grid(blocks, (unsigned)((ny + rows - 1) / rows));
         const auto rates = paired ? kernel::plane_rates<true, Scheme, Real> : kernel::plane_rates<false, Scheme, Real>;
         PetscCall(launch_kernel(rates, grid, 256, 0, patch, u, stage, (int)rows, extremes, to));
