@@ -124,8 +124,8 @@ static Equation diffusion(const char *name, std::string a, PetscInt dim, bool ha
 static PetscErrorCode coefficients() {
 #define EVEN(m) "(" m ") - 2 * floor((" m ") / 2) < 0.5"
 // arguments and values that rounding does not change: a row and its neighbour's must have the same coefficient
-#define RANDOM       "(43758.5453 * sin(127 * floor(X / hx + 0.01) + 311 * floor(Y / hy + 0.01) + 74 * floor(Z / hz + 0.01)))"
-#define CHECKERBOARD EVEN("floor(22 * X) + floor(22 * Y) + floor(22 * Z)") " ? 1 : 1000"
+#define RANDOM   "(43758.5453 * sin(127 * floor(X / hx + 0.01) + 311 * floor(Y / hy + 0.01) + 74 * floor(Z / hz + 0.01)))"
+#define CHECKERS EVEN("floor(22 * X) + floor(22 * Y) + floor(22 * Z)") " ? 1 : 1000"
   static const struct {
     const char *name, *a;
     bool        in_3d = true, harmonic = false;
@@ -133,8 +133,8 @@ static PetscErrorCode coefficients() {
       {"exp(2 sin 2πx sin 3y)", "exp(2 * sin(2 * pi * X) * sin(3 * Y))"},
       {"blocks of 1 and 1000, aligned to no grid",
        EVEN("floor(3.3 * X + 0.1) + floor(2.7 * Y + 0.2) + floor(3.1 * Z + 0.3)") " ? 1 : 1000"},
-      {"checkerboard of 22 × 22 squares (22³ cubes), 1 and 1000", CHECKERBOARD},
-      {"the same, harmonic means", CHECKERBOARD, true, true},
+      {"checkerboard of 22 × 22 squares (22³ cubes), 1 and 1000", CHECKERS},
+      {"the same, harmonic means", CHECKERS, true, true},
       {"1000 along an oblique line of a cell's width", "abs(X + 0.3 * Y - 0.6) < hx ? 1000 : 1", false},
       {"0.001 along it", "abs(X + 0.3 * Y - 0.6) < hx ? 0.001 : 1", false},
       {"0.001 to 1000, random at each point", "pow(10, 0.06 * floor(100 * (" RANDOM " - floor" RANDOM ")) - 3)"}};
