@@ -45,9 +45,7 @@ PetscErrorCode BurgersReset(Burgers *burgers) {
 Burgers::~Burgers() {
   (void)!BurgersReset(this);
   (void)!DMDestroy(&dm);
-#if SHELLAC_CUDA
-  if (device_extremes) (void)cudaFree(device_extremes);
-#endif
+  DeviceFree(device_extremes);
   PinnedFree(host_extremes);
 }
 

@@ -186,8 +186,6 @@ __global__ void __launch_bounds__(256, 5 - Scheme::edge_radius)
   Real               u[2][kept];   // of the rows m - 2 to m + er
   Edges<Real>        y[2][3] = {}; // across the rows m - 2 to m
   unsigned long long state = 0, change = 0;
-  const bool         in_frozen_column = (patch.frozen[0][0] && i == 0) || (patch.frozen[0][1] && i == nx - 1);
-  const PetscInt     frozen_row[2] = {patch.frozen[1][0] ? 0 : -1, patch.frozen[1][1] ? ny - 1 : -1};
 
 #pragma unroll
   for (int k = 1; k < kept; k++) { // the first turn moves them down
@@ -233,14 +231,15 @@ __global__ void __launch_bounds__(256, 5 - Scheme::edge_radius)
       x[c][2].lower = x[c][2].upper = __shfl_down_sync(all, x[c][1].lower, 1);
       for (int o = 0; o < 3; o++) ux[c][o] = er ? beside[er ? er + o - 1 : 0] : x[c][o].lower;
     }
-    const Real   left = face_flux(along, viscous, x[0][0].upper, x[0][1].lower, ux[0][0], ux[0][1]);
-    const Real   right = __shfl_down_sync(all, left, 1);
-    Real         rates[2] = {along.rate(left, right) + rate_across(across, u[1][1], y[0], uy),
-                             rate_across(along, u[0][1], x[1], ux[1]) + across.rate(below, above)};
-    const size_t to = 2 * ((size_t)(m - 1) * (size_t)nx + (size_t)i);
+    const Real     left = face_flux(along, viscous, x[0][0].upper, x[0][1].lower, ux[0][0], ux[0][1]);
+    const Real     right = __shfl_down_sync(all, left, 1);
+    Real           rates[2] = {along.rate(left, right) + rate_across(across, u[1][1], y[0], uy),
+                               rate_across(along, u[0][1], x[1], ux[1]) + across.rate(below, above)};
+    const PetscInt p[2] = {i, m - 1};
+    const size_t   to = 2 * ((size_t)p[1] * (size_t)nx + (size_t)i);
     below = above;
     if (!mine) continue;
-    if (in_frozen_column || m - 1 == frozen_row[0] || m - 1 == frozen_row[1]) rates[0] = rates[1] = 0;
+    if (is_frozen<2>(patch, p)) rates[0] = rates[1] = 0;
     if (extremes) {
       state = max(state, max(magnitude_bits(u[0][1]), magnitude_bits(u[1][1])));
       change = max(change, max(magnitude_bits(rates[0]), magnitude_bits(rates[1])));

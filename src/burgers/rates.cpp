@@ -50,22 +50,18 @@ __global__ void find_extremes(const PetscReal *u, size_t n, Extremes *extremes) 
   if (threadIdx.x % 32 == 0) atomicMax(&extremes[blockIdx.x % extremes_places].state, largest);
 }
 
-static PetscErrorCode begin_extremes(Burgers *burgers, cudaStream_t stream) {
-  PetscFunctionBegin;
+static PetscErrorCode begin_extremes(Burgers *burgers) {
   constexpr size_t bytes = extremes_places * sizeof(Extremes);
-  if (!burgers->device_extremes) PetscCallCUDA(cudaMalloc((void **)&burgers->device_extremes, bytes));
+  PetscFunctionBegin;
+  if (!burgers->device_extremes) PetscCall(DeviceMalloc(bytes, (void **)&burgers->device_extremes));
   if (!burgers->host_extremes) PetscCall(PinnedMalloc(bytes, (void **)&burgers->host_extremes));
-  PetscCallCUDA(cudaMemsetAsync(burgers->device_extremes, 0, bytes, stream));
+  PetscCall(DeviceZero(burgers->device_extremes, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-static PetscErrorCode end_extremes(Burgers *burgers, cudaStream_t stream, Extremes *extremes) {
-  PetscFunctionBegin;
-  constexpr size_t      bytes = extremes_places * sizeof(Extremes);
+static PetscErrorCode end_extremes(Burgers *burgers, Extremes *extremes) {
   const Extremes *const places = burgers->host_extremes;
-  PetscCallCUDA(
-      cudaMemcpyAsync(burgers->host_extremes, burgers->device_extremes, bytes, cudaMemcpyDeviceToHost, stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
-  PetscCall(PetscLogGpuToCpu(bytes));
+  PetscFunctionBegin;
+  PetscCall(DeviceCopyToHost(burgers->host_extremes, burgers->device_extremes, extremes_places * sizeof(Extremes)));
   *extremes = {0, 0};
   for (unsigned n = 0; n < extremes_places; n++) {
     extremes->state = PetscMax(extremes->state, places[n].state);
@@ -89,11 +85,11 @@ PetscErrorCode BurgersExtremes(Burgers *burgers, PetscMemType memory, const Pets
   if (PetscMemTypeDevice(memory)) {
     cudaStream_t stream;
     PetscCall(current_stream(&stream));
-    PetscCall(begin_extremes(burgers, stream));
+    PetscCall(begin_extremes(burgers));
     const size_t blocks = PetscMin((n + 255) / 256, (size_t)8192);
     if (n) find_extremes<<<(unsigned)blocks, 256, 0, stream>>>((const PetscReal *)u, n, burgers->device_extremes);
     PetscCallCUDA(cudaGetLastError());
-    PetscCall(end_extremes(burgers, stream, extremes));
+    PetscCall(end_extremes(burgers, extremes));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -113,11 +109,9 @@ PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscSc
   const Field<PetscReal> field = real_field(burgers->halo.field());
   if (extremes) *extremes = {0, 0};
 #if SHELLAC_CUDA
-  const bool   in_kernel = extremes && PetscMemTypeDevice(memory);
-  cudaStream_t stream = NULL;
+  const bool in_kernel = extremes && PetscMemTypeDevice(memory);
   if (in_kernel) {
-    PetscCall(current_stream(&stream));
-    PetscCall(begin_extremes(burgers, stream));
+    PetscCall(begin_extremes(burgers));
     where = burgers->device_extremes;
   }
 #endif
@@ -129,7 +123,7 @@ PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscSc
     PetscCall(burgers->operations->rates_2d(memory, burgers->patch, field, stage, where, (PetscReal *)to));
   PetscCall(PetscLogGpuTimeEnd());
 #if SHELLAC_CUDA
-  if (in_kernel) PetscCall(end_extremes(burgers, stream, extremes));
+  if (in_kernel) PetscCall(end_extremes(burgers, extremes));
 #endif
   PetscCall(log_flops(memory, 10.0 * values_of(*burgers)));
   PetscCall(PetscLogEventEnd(burgers_rates_event, 0, 0, 0, 0));
